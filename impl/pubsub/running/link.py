@@ -79,7 +79,7 @@ class Link:
         if hello.incarnation != self._incarnation:
             self._incarnation, self.taken = hello.incarnation, hello.first - 1
             self._ledger.note("put_link", self.peer, self._incarnation, self.taken)
-        self._told_taken = self.taken
+        self._told_taken = -1  # what was told last may not have come
         if hello.known == incarnation:
             self.heard(hello.taken)
         for one in self._unheard:

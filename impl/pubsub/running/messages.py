@@ -11,7 +11,7 @@ import msgspec
 from scatterproof.impl.pubsub.translation.messages import Message
 from scatterproof.spec.errors import BadInput
 
-VERSION = 2
+VERSION = 3
 MAX_FRAME = 64 << 20
 # A filter and the group that shares it, empty for none: what is wanted of a neighbour.
 Want: TypeAlias = tuple[str, str]
@@ -104,7 +104,22 @@ class Alive(msgspec.Struct, frozen=True, array_like=True, tag=11):
     """The sender is alive, and has nothing else to say."""
 
 
-Frame: TypeAlias = Hello | Refused | Names | Wanted | Dropped | Had | Synced | Data | Taken | Retained | Alive
+class Probe(msgspec.Struct, frozen=True, array_like=True, tag=12):
+    """Measures the way; it is answered at once, also before both have said who they are. sent_ns: by the sender's
+    clock."""
+
+    sent_ns: int
+
+
+class Echo(msgspec.Struct, frozen=True, array_like=True, tag=13):
+    """The answer to Probe. sent_ns: of the probe."""
+
+    sent_ns: int
+
+
+Frame: TypeAlias = (
+    Hello | Refused | Names | Wanted | Dropped | Had | Synced | Data | Taken | Retained | Alive | Probe | Echo
+)
 _encoder = msgspec.msgpack.Encoder()
 _decoder: msgspec.msgpack.Decoder[Frame] = msgspec.msgpack.Decoder(Frame)
 

@@ -12,8 +12,9 @@ from typing import TypeAlias
 
 from scatterproof.impl.pubsub.running.core import Core
 from scatterproof.impl.pubsub.running.link import Link
-from scatterproof.impl.pubsub.running.messages import Alive, Frames, Hello, Refused, encode
+from scatterproof.impl.pubsub.running.messages import Alive, Echo, Frames, Hello, Probe, Refused, encode
 from scatterproof.impl.pubsub.running.outbox import Outbox
+from scatterproof.impl.pubsub.running.ways import Way, Ways
 from scatterproof.spec.errors import BadInput
 
 Say: TypeAlias = Callable[[str], None]
@@ -28,6 +29,7 @@ class Neighbour:
     say: shows a line to a person.
     dialled: the address that this side dialled, None where the neighbour dialled.
     patience: for how many ticks the neighbour may be silent, None for ever.
+    of: the ways to the neighbour, and which of them this connection is; None where there is one.
     link: None until both have said who they are.
     refused: whether one side has refused the other.
     """
@@ -40,14 +42,28 @@ class Neighbour:
         say: Say,
         dialled: tuple[str, int] | None = None,
         patience: int | None = None,
+        of: tuple[Ways, Way] | None = None,
     ) -> None:
         self._core, self._outbox, self._known, self._say, self._dialled = core, outbox, known, say, dialled
-        self._frames, self._patience, self._silent = Frames(), patience, 0
+        self._frames, self._patience, self._silent, self._of = Frames(), patience, 0, of
         self.link: Link | None = None
         self.refused = False
-        if dialled is not None:
-            core.greeting.add(self)
-            outbox.write(core.hello(known.get(dialled, "")))
+        if of is not None:
+            of[0].opened(of[1], self._greet, core.now_ns)
+            self._probe(of[1])
+        elif dialled is not None:
+            self._greet()
+
+    def _greet(self) -> None:
+        if self.link is not None and self.link.outbox is self._outbox:
+            return  # another way was tried, and broke at once
+        self._core.greeting.add(self)
+        peer = self._of[0].peer if self._of is not None else ""
+        self._outbox.write(self._core.hello(peer or self._known.get(self._dialled, "")))
+
+    def _probe(self, way: Way) -> None:
+        way.asked(self._core.now_ns)
+        self._outbox.write(encode(Probe(self._core.now_ns)))
 
     def receive(self, data: bytes) -> None:
         self._silent = 0
@@ -59,7 +75,12 @@ class Neighbour:
                     raise _Refusal(frame.reason)
                 if isinstance(frame, Alive):
                     continue
-                if self.link is not None:
+                if isinstance(frame, Probe):
+                    self._outbox.write(encode(Echo(frame.sent_ns)))
+                elif isinstance(frame, Echo):
+                    if self._of is not None:
+                        self._of[0].answered(self._of[1], frame.sent_ns, self._core.now_ns)
+                elif self.link is not None:
                     self._core.take(self.link, frame)
                 elif isinstance(frame, Hello):
                     self._meet(frame)
@@ -76,9 +97,14 @@ class Neighbour:
             self._outbox.write(self._core.hello(hello.name))
         else:
             self._known[self._dialled] = hello.name
+            if self._of is not None:
+                ways = self._of[0]
+                ways.peer = ways.peer or hello.name
+                if ways.peer != hello.name:
+                    raise BadInput(f"{ways.peer} and {hello.name} are two; give a --neighbour for each")
         self.link = self._core.meet(self._outbox, hello, dialled=self._dialled is not None)
         self._core.greeted(self)
-        self._say(f"linked to {hello.name}")
+        self._say(f"linked to {hello.name}" + (f" by {self._of[1].name}" if self._of is not None else ""))
 
     def _end(self, reason: str) -> None:
         self.refused = True
@@ -95,11 +121,15 @@ class Neighbour:
             who = self.link.peer if self.link is not None else "a neighbour"
             self._say(f"{who} is silent, and taken as dead")
             self._outbox.abandon("the neighbour is silent")
+        elif self._of is not None:
+            self._probe(self._of[1])
         else:
             self._outbox.write(encode(Alive()))
 
     def lost(self) -> None:
         self._core.greeted(self)
+        if self._of is not None:
+            self._of[0].broke(self._of[1], self._core.now_ns)
         link, self.link = self.link, None
         if link is not None and link.outbox is self._outbox:
             self._core.part(link)

@@ -25,6 +25,7 @@ from scatterproof.impl.pubsub.running.management import Configuration, read
 from scatterproof.impl.pubsub.running.neighbour import Neighbour, Say
 from scatterproof.impl.pubsub.running.store import Store
 from scatterproof.impl.pubsub.running.table import Treatment
+from scatterproof.impl.pubsub.running.ways import Way, Ways
 from scatterproof.impl.pubsub.translation.nats_codec import MAX_PAYLOAD
 from scatterproof.spec.errors import BadInput, CannotRun, ScatterproofError
 
@@ -37,7 +38,7 @@ _AGAIN_S, _REFUSED_S = 0.25, 5.0  # until a neighbour is dialled again
 class Settings:
     """name: of the appliance, another one for each.
     mqtt, nats, native: where it listens, None for not at all; port 0 for any that is free. Neighbours come to `native`.
-    neighbours: the addresses that it dials.
+    neighbours: those that it dials, each with its addresses.
     store: the cache engine's file; without one, nothing outlives the process.
     configuration: the file of entitlements, read again at SIGHUP.
     max_payload: bytes.
@@ -50,7 +51,7 @@ class Settings:
     mqtt: Address | None = None
     nats: Address | None = None
     native: Address | None = None
-    neighbours: tuple[Address, ...] = ()
+    neighbours: tuple[tuple[Address, ...], ...] = ()
     store: Path | None = None
     configuration: Path | None = None
     max_payload: int = MAX_PAYLOAD
@@ -284,7 +285,10 @@ class Server:
             ):
                 if address is not None:
                     servers.append(await self._listen(name, address, make, is_link=is_link))
-            tasks = [asyncio.create_task(self._dial(address)) for address in self._settings.neighbours]
+            for addresses in self._settings.neighbours:
+                ways = Ways("{}:{}".format(*one) for one in addresses)
+                for one, way in zip(addresses, ways.all, strict=True):
+                    tasks.append(asyncio.create_task(self._dial(one, (ways, way) if len(addresses) > 1 else None)))
             tasks.append(asyncio.create_task(self._ticking()))
             ready()
             await self._stop.wait()
@@ -321,17 +325,17 @@ class Server:
     def _accepted(self, wire: _Wire) -> _End:
         return Neighbour(self.core, wire.outbox, self.known, self.say, None, self._patience)
 
-    async def _dial(self, address: Address) -> None:
+    async def _dial(self, address: Address, of: tuple[Ways, Way] | None) -> None:
         loop = asyncio.get_running_loop()
         while True:
             link = self.core.links.get(self.known.get(address, ""))
             seconds = _AGAIN_S
-            if link is None or link.outbox is None:
+            if of is not None or link is None or link.outbox is None:
                 gone = loop.create_future()
                 made: list[Neighbour] = []
 
                 def make(wire: _Wire, made: list[Neighbour] = made) -> _End:
-                    made.append(Neighbour(self.core, wire.outbox, self.known, self.say, address, self._patience))
+                    made.append(Neighbour(self.core, wire.outbox, self.known, self.say, address, self._patience, of))
                     return made[0]
 
                 wire = _Dialled(self, make, gone)

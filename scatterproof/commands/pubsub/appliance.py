@@ -68,6 +68,10 @@ def _address(text: str | None, option: str) -> Address | None:
     return host.strip("[]"), int(port)
 
 
+def _addresses(text: str, option: str) -> tuple[Address, ...]:
+    return tuple(one for each in text.split(",") if (one := _address(each, option)) is not None)
+
+
 @app.command()
 def run(
     name: Annotated[
@@ -118,7 +122,7 @@ def run(
         mqtt=_address(listen_mqtt, "--listen-mqtt"),
         nats=_address(listen_nats, "--listen-nats"),
         native=_address(listen_neighbours, "--listen-neighbours"),
-        neighbours=tuple(one for each in neighbour or () if (one := _address(each, "--neighbour")) is not None),
+        neighbours=tuple(_addresses(each, "--neighbour") for each in neighbour or ()),
         store=store,
         configuration=entitlements,
         max_payload=max_payload,

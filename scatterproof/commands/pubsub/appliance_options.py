@@ -11,7 +11,11 @@ ListenNeighbours = Annotated[
     str | None, typer.Option(help="Address and port for other appliances. There is no authentication: see below.")
 ]
 Neighbours = Annotated[
-    list[str] | None, typer.Option(help="Address and port of an appliance to join; may be given more than once.")
+    list[str] | None,
+    typer.Option(
+        help="Address and port of an appliance to join; may be given more than once. Several addresses of one, with"
+        " commas in between, are ways to it: messages take the best by latency, jitter, loss and load."
+    ),
 ]
 AllPaths = Annotated[
     bool,

@@ -4,80 +4,16 @@ promises is kept (PS-FT, PS-NEIGHBOUR, PS-QOS-GD, PS-QOS-LEVEL, PS-ORDER)."""
 from __future__ import annotations
 
 import signal
-import socket
-import threading
-from contextlib import ExitStack, suppress
+import time
+from contextlib import ExitStack
 from pathlib import Path
 from random import Random
 
 import pytest
 
-from scatterproof.commands.pubsub.tests.appliances import Appliance, Paho, appliance
+from scatterproof.commands.pubsub.tests.appliances import LIMIT_S, Appliance, Paho, appliance
+from scatterproof.commands.pubsub.tests.cable import Cable
 from scatterproof.conformance.serving import free_ports
-
-
-class Cable:
-    """Carries what is dialled at `port` to `target`, until it is cut; then nothing gets through until it is mended."""
-
-    def __init__(self, target: int) -> None:
-        self._target, self._ends = target, list[socket.socket]()
-        self._lock, self._is_cut = threading.Lock(), False
-        self._door = socket.create_server(("127.0.0.1", 0))
-        self.port = self._door.getsockname()[1]
-        self._start(self._listen)
-
-    @staticmethod
-    def _start(what: object, *given: object) -> None:
-        threading.Thread(target=what, args=given, daemon=True).start()  # type: ignore[arg-type]
-
-    def _listen(self) -> None:
-        while True:
-            try:
-                near, _ = self._door.accept()
-            except OSError:
-                return  # closed
-            try:
-                far = socket.create_connection(("127.0.0.1", self._target))
-            except OSError:
-                near.close()
-                continue
-            with self._lock:
-                if self._is_cut:
-                    _shut(near, far)
-                    continue
-                self._ends += [near, far]
-            self._start(self._carry, near, far)
-            self._start(self._carry, far, near)
-
-    def _carry(self, source: socket.socket, target: socket.socket) -> None:
-        try:
-            while data := source.recv(1 << 16):
-                target.sendall(data)
-        except OSError:
-            pass
-        # To close it is not enough: while the other thread reads from it, the other side is told nothing.
-        _shut(source, target)
-
-    def cut(self) -> None:
-        with self._lock:
-            self._is_cut = True
-            _shut(*self._ends)
-            self._ends.clear()
-
-    def mend(self) -> None:
-        with self._lock:
-            self._is_cut = False
-
-    def close(self) -> None:
-        self.cut()
-        self._door.close()
-
-
-def _shut(*ends: socket.socket) -> None:
-    for end in ends:
-        with suppress(OSError):  # it has gone already
-            end.shutdown(socket.SHUT_RDWR)
-        end.close()
 
 
 def _numbers(client: Paho, level: int) -> list[int]:
@@ -161,6 +97,48 @@ def test_ps_neighbour_one_that_hangs_is_taken_as_dead_and_gets_what_waited_when_
             client.end()
 
     assert _numbers(taker, 2) == [0, 1, 2]
+
+
+@pytest.mark.slow
+def test_ps_neighbour_messages_take_the_better_of_two_ways_and_a_change_loses_and_repeats_nothing() -> None:
+    with ExitStack() as opened:
+        listens = ("--listen-mqtt", "127.0.0.1:0")
+        a = opened.enter_context(appliance("--id", "a", *listens, "--listen-neighbours", "127.0.0.1:0"))
+        cables = Cable(a.ports["neighbours"]), Cable(a.ports["neighbours"])
+        for cable in cables:
+            opened.callback(cable.close)
+        first, second = (f"127.0.0.1:{cable.port}" for cable in cables)
+        cables[1].cut()
+        b = opened.enter_context(
+            appliance("--id", "b", *listens, "--neighbour", f"{first},{second}", "--statistics", "0.1")
+        )
+        b.wait_for(f"linked to a by {first}")
+        taker, source = Paho(b.ports["mqtt"], "taker"), Paho(a.ports["mqtt"], "source")
+        assert taker.subscribe(("t", 2)) == [2]
+        number = 0
+
+        def publish_until_used(way: str) -> None:
+            nonlocal number
+            end, least = time.monotonic() + LIMIT_S, number + 12
+            while number < least or not [line for line in b.said if "linked to a by" in line][-1].endswith(way):
+                assert time.monotonic() < end, b.said
+                source.publish("t", str(number), number % 3)
+                number += 1
+
+        cables[0].delay_s = 0.2
+        cables[1].mend()
+        publish_until_used(second)
+        cables[0].delay_s = 0.0
+        cables[1].cut()
+        publish_until_used(first)
+        owed = {level: [each for each in range(number) if each % 3 == level] for level in (1, 2)}
+        taker.wait(lambda: all(len(_numbers(taker, level)) >= len(owed[level]) for level in owed))
+        for client in (taker, source):
+            client.end()
+
+    assert {level: _numbers(taker, level) for level in owed} == owed
+    best_effort = _numbers(taker, 0)
+    assert best_effort == sorted(set(best_effort))
 
 
 @pytest.mark.slow

@@ -1,0 +1,123 @@
+"""The ways to one neighbour that has several addresses: each is measured, and messages take the best.
+
+Each way keeps a connection, on which a probe goes at each tick and comes back. The end that dials chooses: at once
+where the way in use is gone, otherwise only when another one was clearly better for some probes in a row, so that the
+choice does not swing. To change the way is to greet the neighbour on it: both compare their numbers, and what was not
+acknowledged is sent again, as after a connection that broke.
+
+Clauses: PS-NEIGHBOUR. TLA+: `Change` and `Lose` of Rerouting.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+from math import inf
+
+STEADY = 3  # probes in a row
+_LEAST_NS = 1_000_000  # a difference below this is none
+_OF_LATENCY, _OF_JITTER, _OF_LOSS = 1 / 8, 1 / 4, 1 / 8  # the first two as of RFC 6298
+
+
+def cost_ns(latency_ns: float, jitter_ns: float, loss: float) -> float:
+    """How long a message takes that is sent until it comes. loss: the share of what does not come back. Load is in the
+    latency: probes wait behind messages."""
+    return (latency_ns + 4 * jitter_ns) / (1 - loss) if loss < 1 else inf
+
+
+def is_better(cost: float, current: float) -> bool:
+    """Whether a way of this cost is clearly better than the current one."""
+    return 2 * cost + _LEAST_NS <= current
+
+
+class Way:
+    """name: as it is shown to a person.
+    greet: greets the neighbour on the connection; None while there is none.
+    latency_ns: of the way there and back, None while nothing has come back.
+    is_left: whether messages went here until the way was changed; then the neighbour ends the connection.
+    """
+
+    def __init__(self, name: str) -> None:
+        self.name = name
+        self.greet: Callable[[], None] | None = None
+        self.latency_ns: float | None = None
+        self.jitter_ns = self.loss = 0.0
+        self.is_left = False
+        self._asked: list[int] = []
+
+    def asked(self, now_ns: int) -> None:
+        """A probe is sent."""
+        self._asked.append(now_ns)
+
+    def answered(self, sent_ns: int, now_ns: int) -> None:
+        """The probe of that time has come back."""
+        self._asked = [one for one in self._asked if one > sent_ns]
+        took = float(max(now_ns - sent_ns, 0))
+        if self.latency_ns is None:
+            self.latency_ns, self.jitter_ns = took, took / 2
+        else:
+            self.jitter_ns += _OF_JITTER * (abs(took - self.latency_ns) - self.jitter_ns)
+            self.latency_ns += _OF_LATENCY * (took - self.latency_ns)
+        self.loss -= _OF_LOSS * self.loss
+
+    def broke(self) -> None:
+        """The connection has ended, with the probes that were on it."""
+        self.greet = None
+        for _ in self._asked if not self.is_left else ():
+            self.loss += _OF_LOSS * (1 - self.loss)
+        self._asked.clear()
+
+    def cost(self, now_ns: int) -> float:
+        if self.greet is None or self.latency_ns is None:
+            return inf
+        waits = now_ns - self._asked[0] if self._asked else 0
+        return cost_ns(max(self.latency_ns, waits), self.jitter_ns, self.loss)
+
+
+class Ways:
+    """used: the way that was chosen, None where there is none.
+    peer: the neighbour's name, empty until it is known.
+    """
+
+    def __init__(self, names: Iterable[str]) -> None:
+        self.all = [Way(name) for name in names]
+        self.used: Way | None = None
+        self.peer = ""
+        self._better: tuple[Way | None, int] = None, 0
+
+    def opened(self, way: Way, greet: Callable[[], None], now_ns: int) -> None:
+        way.greet = greet
+        if self.used is None:
+            self.take(way)
+
+    def answered(self, way: Way, sent_ns: int, now_ns: int) -> None:
+        way.answered(sent_ns, now_ns)
+        best = self._best(now_ns)
+        if self.used is None or best is self.used or not is_better(best.cost(now_ns), self.used.cost(now_ns)):
+            self._better = None, 0
+            return
+        # Only the better way's own probes count: those of the others say nothing new of it.
+        last, times = self._better
+        times = times * (last is best) + (way is best)
+        self._better = best, times
+        if times >= STEADY:
+            self.take(best)
+
+    def broke(self, way: Way, now_ns: int) -> None:
+        way.broke()
+        if way is self.used:
+            self.used = None
+            best = self._best(now_ns)
+            if best.greet is not None:
+                self.take(best)
+
+    def _best(self, now_ns: int) -> Way:
+        return min(self.all, key=lambda way: (way.greet is None, way.cost(now_ns)))
+
+    def take(self, way: Way) -> None:
+        """Change to this way, which has a connection."""
+        if self.used is not None:
+            self.used.is_left = True
+        self.used, self._better = way, (None, 0)
+        way.is_left = False
+        assert way.greet is not None
+        way.greet()
