@@ -45,7 +45,7 @@ def set_aside_in_order(row: LeaseRow, promise: Promise, book: Leases) -> Outcome
     if is_empty(own, row, book):
         if not is_alone(RECEIVE_ASIDE, row.node, promise, book):
             return SILENT
-        left = left_aside(own, book)
+        left = left_aside(own, row.time_ns, book)
         return HOLDS if left < 0 else violated(3, field(messages, left, NUMBER), 0, field(messages, left, PUT_AT))
     one = named(row.sender, row.number, row.message, book)
     if row.kind != DELIVERED or one < 0:

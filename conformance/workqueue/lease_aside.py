@@ -6,13 +6,12 @@ from numba.extending import register_jitable
 
 from scatterproof.conformance.checks.kinds import RETURNED
 from scatterproof.conformance.checks.tables import change, field, find, room, used
-from scatterproof.conformance.workqueue.lease_lists import enter, next_of
+from scatterproof.conformance.workqueue.lease_lists import enter, first_of_list, may_be_held, next_of
 from scatterproof.conformance.workqueue.lease_records import (
     ASIDE_NS,
     ASKED,
     CALLED_NS,
-    ENDS_BY,
-    EXTENDED,
+    ENDS_FROM,
     FIRST,
     GOT,
     GROUP,
@@ -62,17 +61,18 @@ def is_empty(own: int, row: LeaseRow, book: Leases) -> bool:
 
 
 @register_jitable
-def is_free(group: int, since_ns: int, book: Leases) -> bool:
-    """Whether surely nobody has held a message of the group at this time, or later."""
-    at = find(book.outs, (group, 0))
-    if at < 0:
-        return True
-    if field(book.outs, at, EXTENDED) > 0:
-        return False
-    serial = field(book.outs, at, FIRST)
+def is_free(group: int, aside: bool, since_ns: int, until_ns: int, book: Leases) -> bool:
+    """Whether surely nobody has held a message of the group from one time to the other, so that it hides those that
+    were set aside, or (not aside) the rest: what surely is of the one kind hides nothing of the other."""
+    serial = first_of_list(book.outs, (group, 0))
     while serial > 0:
         slot = find(book.messages, (serial,))
-        if field(book.messages, slot, ENDS_BY) >= since_ns:
+        shown_ns = field(book.messages, slot, SHOWN_NS)
+        if aside:
+            hides = shown_ns < FOREVER or field(book.messages, slot, ENDS_FROM) <= until_ns
+        else:
+            hides = shown_ns >= since_ns
+        if hides and may_be_held(slot, since_ns, book):
             return False
         serial = next_of(book.messages, slot, OUT)
     return True
@@ -86,7 +86,9 @@ def is_owed(slot: int, book: Leases) -> bool:
 
 @register_jitable
 def is_due(slot: int, node: int, promise: Promise, book: Leases) -> bool:
-    """Whether it is owed, and surely was not handed out so often that it may be set aside."""
+    """Whether it is owed, was not handed out as set aside, and surely not so often that it may be set aside."""
+    if field(book.messages, slot, SHOWN_NS) < FOREVER:
+        return False
     if promise.most_tries > 0:
         tries = field(book.messages, slot, HANDED) + unheard(RECEIVE, node, promise, book)
         if tries >= promise.most_tries:
@@ -111,7 +113,9 @@ def learn_of_aside(since_ns: int, time_ns: int, promise: Promise, book: Leases) 
     messages = book.messages
     for at in range(room(book.groups) if promise.most_tries > 0 and promise.one_consumer == 0 else 0):
         serial = field(book.groups, at, FIRST) if used(book.groups, at) else 0
-        if serial == 0 or not is_free(field(messages, find(messages, (serial,)), GROUP), since_ns, book):
+        if serial == 0:
+            continue
+        if not is_free(field(messages, find(messages, (serial,)), GROUP), False, since_ns, time_ns, book):
             continue
         while serial > 0:
             slot = find(messages, (serial,))
@@ -121,12 +125,14 @@ def learn_of_aside(since_ns: int, time_ns: int, promise: Promise, book: Leases) 
 
 
 @register_jitable
-def left_aside(own: int, book: Leases) -> int:
-    """A message that was set aside as a receive of such began, nobody holding any of its group; or -1."""
+def left_aside(own: int, until_ns: int, book: Leases) -> int:
+    """A message that was set aside as a receive of such began, which nothing hid until it returned; or -1."""
     messages, found, begun_ns = book.messages, -1, field(book.users, own, CALLED_NS)
     for at in range(room(book.groups)):
         serial = field(book.groups, at, FIRST) if used(book.groups, at) else 0
-        if serial == 0 or not is_free(field(messages, find(messages, (serial,)), GROUP), begun_ns, book):
+        if serial == 0:
+            continue
+        if not is_free(field(messages, find(messages, (serial,)), GROUP), True, begun_ns, until_ns, book):
             continue
         while serial > 0:
             slot = find(messages, (serial,))

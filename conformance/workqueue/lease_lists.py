@@ -13,7 +13,6 @@ from scatterproof.conformance.workqueue.lease_records import (
     CALLED_NS,
     DEDUP,
     ENDS_BY,
-    EXTENDED,
     EXTENDS,
     FIRST,
     GROUP,
@@ -46,7 +45,7 @@ def enter(ends: TableState, key: tuple[int, int], messages: TableState, serial: 
         change(messages, find(messages, (ahead,)), which + _BEHIND, serial)
         change(ends, at, LAST, serial)
     else:
-        put(ends, key, (serial, serial, field(ends, at, EXTENDED) if at >= 0 else 0))
+        put(ends, key, (serial, serial))
 
 
 @register_jitable
@@ -65,7 +64,7 @@ def leave(ends: TableState, key: tuple[int, int], messages: TableState, serial: 
         change(messages, find(messages, (behind,)), which + _AHEAD, ahead)
     else:
         change(ends, at, LAST, ahead)
-    if field(ends, at, FIRST) == 0 and field(ends, at, EXTENDED) == 0:
+    if field(ends, at, FIRST) == 0:
         remove(ends, at)
 
 
@@ -109,17 +108,9 @@ def go_out(serial: int, book: Leases) -> None:
 
 
 @register_jitable
-def extend_more(slot: int, more: int, book: Leases) -> None:
-    """So many more calls may extend the lease of a message."""
-    change(book.messages, slot, EXTENDS, field(book.messages, slot, EXTENDS) + more)
-    key = (field(book.messages, slot, GROUP), 0)
-    at = find(book.outs, key)
-    if at < 0:
-        put(book.outs, key, (0, 0, more))
-    elif field(book.outs, at, FIRST) == 0 and field(book.outs, at, EXTENDED) + more == 0:
-        remove(book.outs, at)
-    else:
-        change(book.outs, at, EXTENDED, field(book.outs, at, EXTENDED) + more)
+def may_be_held(slot: int, since_ns: int, book: Leases) -> bool:
+    """Whether somebody may have held the message at this time, or later, where it was handed out."""
+    return field(book.messages, slot, EXTENDS) > 0 or field(book.messages, slot, ENDS_BY) >= since_ns
 
 
 @register_jitable
@@ -131,7 +122,7 @@ def come_in(group: int, promise: Promise, book: Leases) -> None:
     while serial > 0:
         slot = find(book.messages, (serial,))
         behind = next_of(book.messages, slot, OUT)
-        if field(book.messages, slot, ENDS_BY) < since_ns:
+        if not may_be_held(slot, since_ns, book):
             leave(book.outs, (group, 0), book.messages, serial, OUT)
         serial = behind
 
@@ -154,9 +145,6 @@ def forget(serial: int, by_group: int, book: Leases) -> None:
     wait_no_more(serial, book)
     leave(book.outs, (field(book.messages, slot, GROUP), 0), book.messages, serial, OUT)
     leave(book.shown, (field(book.messages, slot, GROUP), 0), book.messages, serial, SHOWN)
-    slot = find(book.messages, (serial,))
-    if field(book.messages, slot, EXTENDS) > 0:
-        extend_more(slot, -field(book.messages, slot, EXTENDS), book)
     if field(book.messages, slot, DEDUP) > 0:
         leave(book.ids, id_of(book.messages, slot, by_group), book.messages, serial, ALIKE)
     remove(book.messages, find(book.messages, (serial,)))

@@ -9,14 +9,12 @@ from numba.extending import register_jitable
 from scatterproof.conformance.checks.step import Check, Outcome, check
 from scatterproof.conformance.checks.tables import field, find, room, used
 from scatterproof.conformance.workqueue.lease_aside import is_due, is_free
-from scatterproof.conformance.workqueue.lease_lists import first_of_list, next_of
+from scatterproof.conformance.workqueue.lease_lists import first_of_list, may_be_held, next_of
 from scatterproof.conformance.workqueue.lease_records import (
     BACK_BY,
     BACK_FROM,
     CALLED_NS,
-    ENDS_BY,
     ENDS_FROM,
-    EXTENDS,
     FIRST,
     GROUP,
     HAND_NS,
@@ -167,7 +165,7 @@ def is_there(slot: int, since_ns: int, node: int, book: Leases) -> bool:
         return False
     if field(messages, slot, HANDED) == 0:
         return True
-    return field(messages, slot, EXTENDS) == 0 and field(messages, slot, ENDS_BY) < since_ns
+    return not may_be_held(slot, since_ns, book)
 
 
 @register_jitable
@@ -179,8 +177,8 @@ def available(own: int, row: LeaseRow, promise: Promise, book: Leases) -> int:
         if not used(book.groups, at):
             continue
         serial = field(book.groups, at, FIRST)
-        apart = promise.back_order > 0
-        if not apart and not is_free(field(messages, find(messages, (serial,)), GROUP), begun_ns, book):
+        apart, group = promise.back_order > 0, field(messages, find(messages, (serial,)), GROUP)
+        if not apart and not is_free(group, False, begun_ns, row.time_ns, book):
             continue
         best, since_ns = -1, 0
         while serial > 0:

@@ -37,8 +37,8 @@ _OWN = 24
 # its group, what was handed out as set aside.
 WAITING, OUT, ALIKE, SHOWN = _OWN, _OWN + 3, _OWN + 6, _OWN + 9
 MESSAGE_FIELDS = _OWN + 12
-# Of a list: its first and last message; of OUT also in how many calls that may extend a lease its group is.
-FIRST, LAST, EXTENDED = range(3)
+# Of a list: its first and last message.
+FIRST, LAST = range(2)
 
 # Of a client, by its node: the call that it is in (0: none), when it was called, its number and lease, how many
 # messages it asks for at the most, how many it got, and how many the call is about. HAND_FIRST, HAND_BEHIND: the

@@ -18,7 +18,6 @@ from scatterproof.conformance.checks.tables import change, field, find, put, rem
 from scatterproof.conformance.workqueue.lease_aside import is_alone, is_nothing, learn_of_aside, show_aside
 from scatterproof.conformance.workqueue.lease_lists import (
     come_in,
-    extend_more,
     go_out,
     wait,
     wait_no_more,
@@ -35,6 +34,7 @@ from scatterproof.conformance.workqueue.lease_records import (
     ENDS_BY,
     ENDS_FROM,
     EXTEND,
+    EXTENDS,
     GIVE_BACK,
     GOT,
     GRANT,
@@ -134,7 +134,8 @@ def use_from_hand(at: int, number: int, row: LeaseRow, promise: Promise, book: L
     seen, old_from = field(messages, one, HANDED), field(messages, one, ENDS_FROM)
     put(book.uses, (row.node, at), (serial, grant, old_from, seen))
     if call == EXTEND:
-        extend_more(one, 1, book)
+        add(messages, one, EXTENDS, 1)
+        go_out(serial, book)
     elif call == DELETE:
         add(messages, one, ASKED, 1)
     if grant == seen:
@@ -242,7 +243,7 @@ def learn_of_message(at: int, node: int, one: int, time_ns: int, done: bool, pro
     fenced = grant < seen and seen == handed and field(messages, one, ENDS_FROM) > time_ns
     lasted = grant == handed and old_from > time_ns
     if call == EXTEND:
-        extend_more(one, -1, book)
+        add(messages, one, EXTENDS, -1)
     if not done:
         if grant == handed:
             change(messages, one, ENDS_FROM, old_from)
@@ -258,7 +259,6 @@ def learn_of_message(at: int, node: int, one: int, time_ns: int, done: bool, pro
                 change(users, own, ROLE_FROM, max(from_ns, field(users, own, ROLE_FROM)))
         elif not fenced:
             change(messages, one, ENDS_BY, max(by_ns, field(messages, one, ENDS_BY)))
-        go_out(serial, book)
     elif lasted:
         change(messages, one, ENDS_BY, min(time_ns, field(messages, one, ENDS_BY)))
         if call == DELETE:
@@ -372,10 +372,10 @@ def note_crash(node: int, book: Leases) -> None:
     kinds=KINDS,
     names=Table(3, 2, at_once=MOST_ENTRIES),
     messages=Table(1, MESSAGE_FIELDS, at_once=MOST_ENTRIES),
-    groups=Table(2, 3),
-    outs=Table(2, 3, at_once=2),
-    ids=Table(2, 3, at_once=MOST_ENTRIES),
-    shown=Table(2, 3),
+    groups=Table(2, 2),
+    outs=Table(2, 2, at_once=2),
+    ids=Table(2, 2, at_once=MOST_ENTRIES),
+    shown=Table(2, 2),
     hands=Table(2, 3),
     uses=Table(2, 4, at_once=MOST_ENTRIES),
     users=Table(1, USER_FIELDS),

@@ -292,6 +292,8 @@ class LeaseQueue:
 
     def is_due(self, name: Name, row: int, client: int) -> bool:
         """Whether it is owed to a receive of this client, and surely not set aside."""
+        if self.first_aside(name, row) is not None:
+            return False
         return self.is_owed(name, row) and not 0 < self.most_tries <= self.tries(name, row, client)
 
     def tries(self, name: Name, row: int, client: int) -> int:
@@ -330,7 +332,22 @@ class LeaseQueue:
         return min(found)
 
     def held_in_group(self, name: Name, row: int, since: int) -> list[Name]:
-        """Those of its group that somebody may have held since then."""
+        """Those of its group that somebody may have held since then, before they were set aside."""
+        return [
+            other
+            for other in self._may_be_held(name, row, since)
+            if (shown := self.first_aside(other, row)) is None or shown.ns >= since
+        ]
+
+    def held_aside(self, name: Name, row: int, since: int, until: int) -> list[Name]:
+        """Those of its group that somebody may have held since then, unless surely as one that is not set aside."""
+        return [
+            other
+            for other in self._may_be_held(name, row, since)
+            if self.first_aside(other, row) is not None or self.ends_from(other, row) <= until
+        ]
+
+    def _may_be_held(self, name: Name, row: int, since: int) -> list[Name]:
         group = [other for other in self.known(row) if self.group(other) == self.group(name)]
         return [other for other in group if self.of(other, row) and self.ends_by(other, row) >= since]
 

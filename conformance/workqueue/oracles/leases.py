@@ -268,7 +268,9 @@ def _is_left_aside(queue: LeaseQueue, call: LeaseCall, row: int) -> bool:
     if call.call is not RECEIVE_ASIDE or not call.is_nothing() or queue.unheard(RECEIVE_ASIDE, row, call.client):
         return False
     return any(
-        queue.is_owed(name, row) and queue.aside_ns(name, row) < call.ns and not queue.held_in_group(name, row, call.ns)
+        queue.is_owed(name, row)
+        and queue.aside_ns(name, row) < call.ns
+        and not queue.held_aside(name, row, call.ns, call.over_ns)
         for name in queue.known(row)
     )
 

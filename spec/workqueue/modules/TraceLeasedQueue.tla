@@ -138,7 +138,8 @@ Given(queue, call, parts) ==
          THEN [queue[i] EXCEPT !.holds = Nobody] ELSE queue[i]]
 
 SetAside(queue, call) ==
-  LET Free(i) == \A j \in There(queue) : queue[j].group = queue[i].group => ~ MayBeHeld(queue[j], call.first)
+  LET Hides(j, i) == queue[j].group = queue[i].group /\ ~ queue[j].shown /\ MayBeHeld(queue[j], call.first)
+      Free(i) == \A j \in There(queue) : ~ Hides(j, i)
   IN  [i \in DOMAIN queue |->
          IF i \in There(queue) /\ IsTriedOut(queue[i], 0) /\ Free(i)
          THEN [queue[i] EXCEPT !.aside = TRUE] ELSE queue[i]]
