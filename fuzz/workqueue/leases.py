@@ -224,6 +224,15 @@ class _LosesAside(LeaseStore):
             del self._all.messages[one.sender, one.number, one.entry]
 
 
+class _HidesBoth(LeaseStore):
+    """What is set aside hides the rest of its group, and is hidden by it."""
+
+    def _free(self, messages: list[Message], aside: bool, room: int, now: int) -> list[Message]:
+        there = [one for one in self._all.messages.values() if one.group == messages[0].group]
+        hidden = self._back_order == 0 and any(self._is_held(one, now) for one in there)
+        return [] if hidden else super()._free(messages, aside, room, now)
+
+
 class _Ignores(LeaseStore):
     """A message is not given back until its lease ends."""
 
@@ -269,5 +278,6 @@ MUTANTS: tuple[HandMutant, ...] = (
     _store("lease-store/sets-aside-at-once", "A message is set aside as it comes back last.", _SetsAsideAtOnce),
     _store("lease-store/turns-aside", "What is set aside together is turned round.", _TurnsAside),
     _store("lease-store/loses-aside", "What is set aside is lost.", _LosesAside),
+    _store("lease-store/hides-both", "What is set aside hides the rest, and is hidden by it.", _HidesBoth),
     _store("lease-store/ignores-giving-back", "A message is not given back until its lease ends.", _Ignores),
 )
