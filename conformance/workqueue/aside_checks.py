@@ -14,13 +14,13 @@ from scatterproof.conformance.workqueue.lease_records import (
     CALLED_NS,
     GROUP,
     HAND_AT,
-    HANDED,
     NUMBER,
     PUT_AT,
     RECEIVE,
     RECEIVE_ASIDE,
     SHOWN,
     SHOWN_NS,
+    TRIES,
     LeaseRow,
     Leases,
     Promise,
@@ -35,7 +35,8 @@ from scatterproof.conformance.workqueue.records import FOREVER
 
 @check_of_leases(
     "Q-DEADLETTER",
-    "message {found} of {sender} is handed out once more, and was {expected} times, as often as it may be",
+    "message {found} of {sender} is handed out once more, and was {expected} times, as often as it may be, or as set "
+    "aside",
     "message {found} of {sender} is handed out as set aside, and was handed out {expected} times at the most before",
     "messages {found} and {expected} of one group, set aside, are handed out in another order than they were put in",
     "nothing is handed out of what is set aside, and message {expected} is there",
@@ -50,10 +51,13 @@ def set_aside_in_order(row: LeaseRow, promise: Promise, book: Leases) -> Outcome
     one = named(row.sender, row.number, row.message, book)
     if row.kind != DELIVERED or one < 0:
         return SILENT
-    tries = field(messages, one, HANDED)
+    tries = field(messages, one, TRIES)
     if own < 0:
-        often = receiving(book.users, row.node) >= 0 and tries >= promise.most_tries
-        return violated(0, tries, row.number, field(messages, one, HAND_AT)) if often else SILENT
+        own = receiving(book.users, row.node)
+        was = own >= 0 and field(messages, one, SHOWN_NS) < field(book.users, own, CALLED_NS)
+        if was or (own >= 0 and tries >= promise.most_tries):
+            return violated(0, tries, row.number, field(messages, one, HAND_AT))
+        return SILENT
     is_first = field(messages, one, SHOWN_NS) == FOREVER
     most = tries + unheard(RECEIVE, row.node, promise, book)
     if is_first and most < promise.most_tries:

@@ -15,7 +15,6 @@ from scatterproof.conformance.workqueue.lease_records import (
     FIRST,
     GOT,
     GROUP,
-    HANDED,
     MOST,
     OUT,
     RECEIVE,
@@ -23,6 +22,7 @@ from scatterproof.conformance.workqueue.lease_records import (
     SHOWN,
     SHOWN_NS,
     SURE,
+    TRIES,
     WAITING,
     LeaseRow,
     Leases,
@@ -90,7 +90,7 @@ def is_due(slot: int, node: int, promise: Promise, book: Leases) -> bool:
     if field(book.messages, slot, SHOWN_NS) < FOREVER:
         return False
     if promise.most_tries > 0:
-        tries = field(book.messages, slot, HANDED) + unheard(RECEIVE, node, promise, book)
+        tries = field(book.messages, slot, TRIES) + unheard(RECEIVE, node, promise, book)
         if tries >= promise.most_tries:
             return False
     return is_owed(slot, book)
@@ -120,7 +120,7 @@ def learn_of_aside(since_ns: int, time_ns: int, promise: Promise, book: Leases) 
         while serial > 0:
             slot = find(messages, (serial,))
             serial = next_of(messages, slot, WAITING)
-            if is_owed(slot, book) and field(messages, slot, HANDED) >= promise.most_tries:
+            if is_owed(slot, book) and field(messages, slot, TRIES) >= promise.most_tries:
                 change(messages, slot, ASIDE_NS, min(time_ns, field(messages, slot, ASIDE_NS)))
 
 

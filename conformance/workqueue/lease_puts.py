@@ -48,7 +48,7 @@ def note_put(at: int, row: LeaseRow, promise: Promise, book: Leases) -> None:
     put(
         book.messages,
         (serial,),
-        (*head, NEVER, -1, NEVER, NEVER, 0, 0, FOREVER, now, FOREVER, FOREVER, FOREVER, *lists),
+        (*head, NEVER, -1, NEVER, NEVER, 0, 0, FOREVER, now, FOREVER, FOREVER, FOREVER, 0, *lists),
     )
     wait(serial, book)
     if dedup > 0:

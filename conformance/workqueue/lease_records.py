@@ -28,10 +28,11 @@ SERIAL, DENIED = range(2)
 # BACK_FROM, BACK_BY: the box of the call that surely gave it back last; BACK_BY is FOREVER where none did. BACK_FROM is
 # what those in WAITING are in the order of: when the put was called, or what may have put it behind the others.
 # ASIDE_NS: since when it surely is set aside (FOREVER: it may not be). SHOWN_NS: when it was handed out as that first.
+# TRIES: how often it was handed out as one that is not.
 SENDER, NUMBER, ENTRY, GROUP, DEDUP, PUT_CALLED, PUT_NS, PUT_AT, SURE, HANDED, RECEIPT, HOLDER, HOLDER_OP = range(13)
 HAND_NS, HAND_AT, ENDS_FROM, ENDS_BY, EXTENDS, ASKED, DELETED_NS, BACK_FROM, BACK_BY = range(13, 22)
-ASIDE_NS, SHOWN_NS = range(22, 24)
-_OWN = 24
+ASIDE_NS, SHOWN_NS, TRIES = range(22, 25)
+_OWN = 25
 # Four lists that it may be in, each with three fields: whether it is, the one ahead, the one behind. WAITING: of its
 # group, what may have to be handed out. OUT: of its group, what may be held. ALIKE: of its deduplication id. SHOWN: of
 # its group, what was handed out as set aside.

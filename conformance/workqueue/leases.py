@@ -67,6 +67,7 @@ from scatterproof.conformance.workqueue.lease_records import (
     SEEN,
     SERIAL,
     SHOWN_NS,
+    TRIES,
     USER_FIELDS,
     USES,
     WAITING,
@@ -317,6 +318,7 @@ def learn_delivered(
         if field(messages, one, HAND_NS) >= called_ns:
             by_ns = max(by_ns, field(messages, one, ENDS_BY))
         change(messages, one, HANDED, grant)
+        add(messages, one, TRIES, int(not is_aside))
         change(messages, one, RECEIPT, receipt)
         change(messages, one, HOLDER, node)
         change(messages, one, HOLDER_OP, field(users, own, OPERATION))

@@ -298,7 +298,11 @@ class LeaseQueue:
 
     def tries(self, name: Name, row: int, client: int) -> int:
         """How often it was handed out at the most, ahead of what this client is given now."""
-        return len(self.of(name, row)) + len(self.unheard(RECEIVE, row, client))
+        return self.tried(name, row) + len(self.unheard(RECEIVE, row, client))
+
+    def tried(self, name: Name, row: int) -> int:
+        """How often it was handed out as one that is not set aside."""
+        return sum(one.call.call is RECEIVE for one in self.of(name, row))
 
     def unheard(self, kind: CallName, row: int, client: int) -> list[LeaseCall]:
         """Calls of this kind that came to no known end, or that others are in."""
@@ -326,7 +330,7 @@ class LeaseQueue:
         found = [MOST if first is None else first.ns]
         for at, call in self.ended.items() if not self.one_consumer else ():
             nothing = call.call is RECEIVE and call.is_nothing() and not self.unheard(RECEIVE, at, call.client)
-            tried = at < row and self.is_known(name, at) and len(self.of(name, at)) >= self.most_tries > 0
+            tried = at < row and self.is_known(name, at) and self.tried(name, at) >= self.most_tries > 0
             if nothing and tried and self.is_owed(name, at) and not self.held_in_group(name, at, call.ns):
                 found.append(call.over_ns)
         return min(found)

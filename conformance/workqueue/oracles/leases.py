@@ -245,9 +245,10 @@ def set_aside_in_order(trace: Trace) -> set[int]:
 def _is_misplaced(queue: LeaseQueue, one: HandOut) -> bool:
     """Whether it was tried too often or too rarely, or another of its group, set aside, had to come before it."""
     row, me = one.row, one.call
+    first = queue.first_aside(one.name, row)
     if me.call is RECEIVE:
-        return len(queue.of(one.name, row)) >= queue.most_tries
-    is_first = queue.first_aside(one.name, row) is None
+        return queue.tried(one.name, row) >= queue.most_tries or (first is not None and first.ns < me.ns)
+    is_first = first is None
     if is_first and queue.tries(one.name, row, me.client) < queue.most_tries:
         return True
     for other in queue.known(row):
