@@ -57,7 +57,6 @@ from scatterproof.conformance.workqueue.lease_records import (
     OLD_FROM,
     OPERATION,
     PUT,
-    PUT_NS,
     RECEIPT,
     RECEIVE,
     RECEIVE_ASIDE,
@@ -343,7 +342,7 @@ def learn_delivered(
 
 
 @register_jitable
-def note_crash(node: int, book: Leases) -> None:
+def note_crash(node: int, promise: Promise, book: Leases) -> None:
     """A client that crashes in a call never hears of it, and has nothing in hand when it begins anew. Whether it is a
     consumer still is the store's affair."""
     users = book.users
@@ -358,10 +357,7 @@ def note_crash(node: int, book: Leases) -> None:
             wait_no_more(field(book.uses, find(book.uses, (node, at)), OF), book)
     if call == PUT:
         for at in range(min(max(1, field(users, own, MOST)), MOST_ENTRIES)):
-            name = find(book.names, (node, field(users, own, OPERATION), 1 + at))
-            one = find(book.messages, (field(book.names, name, SERIAL),)) if name >= 0 else -1
-            if one >= 0 and field(book.messages, one, PUT_NS) == FOREVER:
-                wait_no_more(field(book.names, name, SERIAL), book)
+            learn_of_put(at, node, 0, UNKNOWN, 0, -1, promise, book)
     if call != 0:
         drop_uses(node, uses, book)
     change(users, own, IN_CALL, 0)
@@ -399,4 +395,4 @@ def leases(row: LeaseRow, promise: Promise, book: Leases) -> None:
         last[4], last[5], last[6], last[7] = row.sender, row.number, max(1, row.message), row.receipt
         last[8], last[9] = row.outcome, row.carried
     elif row.link < 0 and row.kind == CRASHED:
-        note_crash(row.node, book)
+        note_crash(row.node, promise, book)
