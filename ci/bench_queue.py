@@ -4,8 +4,10 @@ of selection by number of waiting groups. Wall time; PostgreSQL runs as a server
 Senders and workers are threads of one process, equally many. Groups are sent whole, or message by message: in the
 second way each message is on disk when its call returns, as in the plain queue.
 
-The plain queue is one table from which each worker deletes the first row, on PostgreSQL by FOR UPDATE SKIP LOCKED. It
-is what a queue costs that has neither groups nor correlations, and hands out no message twice.
+The plain queue is one table, from which each worker takes the first row, on PostgreSQL by FOR UPDATE SKIP LOCKED. It is
+what a queue costs that has neither groups nor correlations. It is measured in two ways: a worker keeps the row locked
+while it processes, and deletes it then, all in one transaction; or it deletes the row when it takes it, in one
+statement, and what a worker had that dies is lost.
 """
 
 from __future__ import annotations
@@ -47,6 +49,8 @@ WHERE group_id IN (SELECT MIN(group_id) FROM scatterproof_groups GROUP BY correl
 _PLAIN = "CREATE TABLE plain (id {identity}, body {bytes} NOT NULL)"
 _PUT = "INSERT INTO plain (body) VALUES (:body)"
 _TAKE = "DELETE FROM plain WHERE id = (SELECT id FROM plain ORDER BY id LIMIT 1 {skip_locked}) RETURNING body"
+_KEEP = "SELECT id, body FROM plain ORDER BY id LIMIT 1 {skip_locked}"
+_DELETE = "DELETE FROM plain WHERE id = :id"
 
 
 class _Count:
@@ -93,11 +97,14 @@ def queue(messages: int = MESSAGES, waiting: tuple[int, ...] = WAITING) -> Itera
             yield "queue, PostgreSQL", f"not run: {reason}"
         for name, address in stores.items():
             for workers, correlations in RUNS:
-                plain = messages / plain_seconds(address(), workers, messages)
+                kept, gone = (messages / plain_seconds(address(), workers, messages, keeps) for keeps in (True, False))
                 whole, single = (
                     messages / seconds(address(), workers, correlations, messages, send) for send in (_send, _send_each)
                 )
-                said = f"{plain:,.0f} by the plain queue: {whole / plain:.2f} and {single / plain:.2f} of it"
+                said = ", ".join(
+                    f"{plain:,.0f} by the plain queue {how}: {whole / plain:.2f} and {single / plain:.2f} of it"
+                    for how, plain in (("that keeps what it processes", kept), ("that deletes what it takes", gone))
+                )
                 if name == "PostgreSQL":
                     said += f"; {_by_procrastinate(address(), workers, correlations, messages)}"
                 yield (
@@ -155,8 +162,8 @@ def _send_each(sender: Sender, groups: range, correlations: int) -> None:
                 put(BODY)
 
 
-def plain_seconds(address: str, workers: int, messages: int) -> float:
-    """The same for the plain queue."""
+def plain_seconds(address: str, workers: int, messages: int, keeps: bool) -> float:
+    """The same for the plain queue. keeps: whether a row stays, locked, until it is processed."""
     done = _Until(messages)
     databases = [_database(address) for _ in range(2 * workers)]
     with databases[0].transaction() as execute:
@@ -166,11 +173,19 @@ def plain_seconds(address: str, workers: int, messages: int) -> float:
         for _ in range(messages // workers + 1):
             database.run((_PUT, {"body": BODY}))
 
+    def taken(database: Database) -> bool:
+        if not keeps:
+            (rows,) = database.run((_TAKE.format(**database.words), {}))
+            return bool(rows)
+        with database.transaction() as execute:
+            rows = execute(_KEEP.format(**database.words))
+            for row in rows:
+                execute(_DELETE, id=row[0])
+        return bool(rows)
+
     def take(database: Database) -> None:
-        statement = _TAKE.format(**database.words)
         while not done.reached.is_set():
-            (taken,) = database.run((statement, {}))
-            if taken:
+            if taken(database):
                 done()
             else:
                 done.reached.wait(0.01)

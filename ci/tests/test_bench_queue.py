@@ -22,8 +22,9 @@ def test_a_run_is_over_when_all_is_processed(tmp_path: Path, send: Sending) -> N
     access.close()
 
 
-def test_the_plain_queue_hands_out_all(tmp_path: Path) -> None:
-    assert plain_seconds(f"sqlite:{tmp_path / 'queue.db'}", workers=2, messages=20) > 0
+@pytest.mark.parametrize("keeps", [False, True])
+def test_the_plain_queue_hands_out_all(tmp_path: Path, keeps: bool) -> None:
+    assert plain_seconds(f"sqlite:{tmp_path / 'queue.db'}", workers=2, messages=20, keeps=keeps) > 0
 
 
 def test_procrastinate_is_measured_where_it_is_installed() -> None:

@@ -12,7 +12,8 @@ from scatterproof.impl.workqueue.stores.access import GroupMessage, LockedGroup
 
 @dataclass(slots=True)
 class Context:
-    """retries: how often this message was handed out, this time included: 1 on the first try, over crashes too.
+    """retries: how often this message was handed out, this time included: 1 on the first try, over crashes too. A
+        group's first message comes with the group, so that a process that dies in `start_group` has tried it.
     group_retries: the same of the group.
     sleep_before_retry_ms: how long to wait before this message, or its group, is tried again; the handler may set it.
     """

@@ -21,8 +21,8 @@ from scatterproof.impl.workqueue.handling import Counters, Handler, HandlerFacto
 from scatterproof.impl.workqueue.stores.access import (
     Access,
     Factory,
-    LockedGroup,
     OutcomeUnknown,
+    Taken,
     Unavailable,
     check_name,
 )
@@ -171,18 +171,18 @@ class Receiver:
     def _poll(self, access: Access) -> None:
         cleaned_ns = 0
         while not self._stopping.is_set():
-            group, seat = None, None
+            taken, seat = None, None
             with self._changed:
                 self._woken = False
             try:
                 if self._cleaning is not None:
                     cleaned_ns = self._clean(access, self._cleaning, cleaned_ns)
                 seat = self._seat()
-                group = access.next_group(self._server) if seat is not None else None
+                taken = seat.access.take(self._server) if seat is not None else None
             except (Unavailable, OutcomeUnknown):
                 self.counters.add("store_errors")
-            if seat is not None and group is not None:
-                threading.Thread(target=self._worker, args=(group, seat), name=f"worker {self._server}").start()
+            if seat is not None and taken is not None and taken.group is not None:
+                threading.Thread(target=self._worker, args=(taken, seat), name=f"worker {self._server}").start()
                 continue
             with self._changed:
                 if seat is not None:
@@ -217,29 +217,35 @@ class Receiver:
         self._workers -= 1
         self._seats.append(seat)
 
-    def _worker(self, group: LockedGroup, seat: _Seat) -> None:
+    def _worker(self, taken: Taken, seat: _Seat) -> None:
         """Take this group and those that follow to their ends."""
-        work = Work(seat.access, seat.handler, self._policy, self.counters, self._stopping)
-        following: LockedGroup | None = group
+        work = Work(
+            seat.access, seat.handler, self._policy, self.counters, self._server, self._stopping, self._may_go_on
+        )
+        following: Taken | None = taken
         try:
-            while following is not None:
+            while following is not None and following.group is not None:
                 self.counters.add("groups_taken")
-                error = work.group(following)
+                error, following = work.group(following.group, following.message)
                 if error is not None:
                     self._on_death(error)
-                following = self._following(seat.access)
+                following = following or self._following(seat.access)
         finally:
             with self._changed:
                 self._leave(seat)
                 self._woken = True
                 self._changed.notify_all()
 
-    def _following(self, access: Access) -> LockedGroup | None:
+    def _may_go_on(self) -> bool:
+        """Whether a worker may take another group."""
+        return not self._stopping.is_set() and self.workers <= self._limit
+
+    def _following(self, access: Access) -> Taken | None:
         """Another group for a worker, so long as it may go on."""
-        if self._stopping.is_set() or self.workers > self._limit:
+        if not self._may_go_on():
             return None
         try:
-            return access.next_group(self._server)
+            return access.take(self._server)
         except (Unavailable, OutcomeUnknown):
             self.counters.add("store_errors")
             return None

@@ -82,6 +82,20 @@ class GroupMessage:
 
 
 @dataclass(frozen=True, slots=True)
+class Taken:
+    """What a worker goes on with.
+
+    finished: whether the group that it had was removed.
+    group: the next one; None where no group is ready.
+    message: the first message of it; None where all were popped.
+    """
+
+    finished: bool
+    group: LockedGroup | None
+    message: GroupMessage | None
+
+
+@dataclass(frozen=True, slots=True)
 class Cleaned:
     """What cleaning did: groups of dead senders that were removed, and locks of dead receivers that were released."""
 
@@ -175,8 +189,14 @@ class Access(Protocol):
         lock, and while it has messages."""
         ...
 
-    def release_group(self, group: int, token: int) -> None:
-        """Give a group back, to be handed out again from its first message on. Refused without the receive lock."""
+    def take(self, server: str, finished: tuple[int, int] | None = None) -> Taken:
+        """`pop_group` of the group that is finished, given as its number and token, then `next_group`, and
+        `read_message` of that one, in one step. Where the first would be refused, the others are made nevertheless."""
+        ...
+
+    def release_group(self, group: int, token: int, *, unread: bool = False) -> None:
+        """Give a group back, to be handed out again from its first message on. unread: the last read of a message was
+        no try. Refused without the receive lock."""
         ...
 
     def set_aside_message(self, group: int, token: int, message: int, reason: str) -> None:

@@ -29,6 +29,13 @@ WITH counted AS
 INSERT INTO scatterproof_messages (group_id, message, body)
 SELECT group_id, last_message, :body FROM counted RETURNING message"""
 
+# The lock of the correlation is held.
+CLOSE_WHOLE = """
+UPDATE scatterproof_groups SET state = CASE WHEN EXISTS
+  (SELECT FROM scatterproof_groups other WHERE other.correlation = :correlation AND other.group_id < :group)
+  THEN 2 ELSE 3 END
+WHERE group_id = :group AND token = :token AND state = 1 AND last_message > 0 RETURNING state"""
+
 USE_AND_READ = """
 WITH used AS
   (UPDATE scatterproof_groups SET used_ns = {now}, tries = tries + 1
@@ -63,4 +70,17 @@ ready AS
      (SELECT group_id FROM scatterproof_groups WHERE correlation = :correlation AND group_id <> :group
       ORDER BY group_id LIMIT 1)
    RETURNING group_id)
-SELECT (SELECT COUNT(*) FROM ready) FROM gone"""
+SELECT (SELECT group_id FROM ready) FROM gone"""
+
+TAKE = """
+WITH first AS MATERIALIZED
+  (SELECT group_id FROM scatterproof_groups WHERE state = 3 ORDER BY priority, group_id LIMIT 1 FOR UPDATE SKIP LOCKED),
+taken AS
+  (UPDATE scatterproof_groups
+   SET state = 4, token = token + 1, group_retries = group_retries + 1, server = :server, used_ns = {now},
+       tries = tries + 1
+   WHERE group_id = (SELECT group_id FROM first)
+   RETURNING group_id, token, type, priority, correlation, last_message, group_retries, tries)
+SELECT taken.*, message, body FROM taken LEFT JOIN LATERAL
+  (SELECT message, body FROM scatterproof_messages WHERE scatterproof_messages.group_id = taken.group_id
+   ORDER BY message LIMIT 1) first_message ON TRUE"""

@@ -9,8 +9,9 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, field
-from threading import Lock as Mutex
+from threading import RLock
 
 from scatterproof.impl.workqueue.rules import RULES, Lock, Standing
 from scatterproof.impl.workqueue.selection import selected
@@ -20,7 +21,9 @@ from scatterproof.impl.workqueue.stores.access import (
     GroupMessage,
     LockedGroup,
     Opened,
+    Refused,
     SetAside,
+    Taken,
     check_bodies,
     check_group,
     refused,
@@ -72,7 +75,7 @@ class MemoryStore:
 
     def __init__(self, clock: Callable[[], int] = time.time_ns) -> None:
         self.now_ns = clock
-        self._lock = Mutex()
+        self._lock = RLock()
         self._entries: dict[int, Entry] = {}
         self._correlations: dict[str, int] = {}
         self._opened = 0
@@ -157,9 +160,22 @@ class MemoryStore:
             del self._entries[group]
         self._wake()
 
-    def release_group(self, group: int, token: int) -> None:
+    def take(self, server: str, finished: tuple[int, int] | None = None) -> Taken:
+        is_finished = False
+        if finished is not None:
+            with suppress(Refused):
+                self.pop_group(*finished)
+                is_finished = True
         with self._lock:
-            self._locked("release_group", group, token, Lock.RECEIVE).lock = Lock.NONE
+            group = self.next_group(server)
+            return Taken(is_finished, group, None if group is None else self.read_message(group.group, group.token))
+
+    def release_group(self, group: int, token: int, *, unread: bool = False) -> None:
+        with self._lock:
+            entry = self._locked("release_group", group, token, Lock.RECEIVE)
+            entry.lock = Lock.NONE
+            if unread and entry.tries.get(entry.first):
+                entry.tries[entry.first] -= 1
         self._wake()
 
     def set_aside_message(self, group: int, token: int, message: int, reason: str) -> None:

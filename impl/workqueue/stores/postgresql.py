@@ -26,9 +26,11 @@ from scatterproof.impl.workqueue.stores import joined, schema
 from scatterproof.impl.workqueue.stores.access import (
     GroupMessage,
     OutcomeUnknown,
+    Taken,
     Unavailable,
     check_bodies,
     check_group,
+    check_name,
     refused,
 )
 from scatterproof.impl.workqueue.stores.sql import Execute, Row, SqlStore, Statement, prepare
@@ -231,9 +233,20 @@ class PostgresqlStore(SqlStore):
         given = {"type": type, "priority": priority, "correlation": correlation, "server": server}
         whole = {"messages": len(bodies), "bodies": [bytes(body) for body in bodies]}
         (((group, state),),) = self._run("SEND_WHOLE", given=given | whole, locked=correlation)
+        self._wake_if(state)
+        return int(group)
+
+    def close_group(self, group: int, token: int) -> None:
+        given = self._given("close_group", group, token)
+        (closed,) = self._run("CLOSE_WHOLE", given=given, locked=given["correlation"])
+        if not closed:  # an empty one, or none
+            super().close_group(group, token)
+            return
+        self._wake_if(closed[0][0])
+
+    def _wake_if(self, state: int) -> None:
         if state == schema.READY:
             self.database.wake()
-        return int(group)
 
     def read_message(self, group: int, token: int) -> GroupMessage | None:
         (used,) = self._run("USE_AND_READ", given={"group": group, "token": token})
@@ -250,6 +263,22 @@ class PostgresqlStore(SqlStore):
             raise refused("pop_group", group, token)
         if gone[0][0]:
             self.database.wake()
+
+    def take(self, server: str, finished: tuple[int, int] | None = None) -> Taken:
+        check_name("server", server)
+        given = {"server": server}
+        ending = self._finished(finished)
+        names = ("FINISH", "TAKE") if ending else ("TAKE",)
+        *gone, taken = self._run(*names, given=given | ending, locked=ending.get("correlation"))
+        group, message, finishes = None, None, [row for rows in gone for row in rows]
+        if taken:
+            ((*row, tries, first, body),) = taken
+            group = self._locked(row)
+            message = None if first is None else GroupMessage(first, bytes(body), tries)
+        # What was made ready is for others to take, unless it was taken here.
+        if finishes and finishes[0][0] not in (None, group and group.group):
+            self.database.wake()
+        return Taken(bool(finishes), group, message)
 
 
 def _message(call: str, group: int, token: int, rows: Sequence[Row]) -> GroupMessage | None:

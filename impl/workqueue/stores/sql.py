@@ -8,7 +8,7 @@ these, and the store in one file needs no package beside the standard library.
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from contextlib import AbstractContextManager
+from contextlib import AbstractContextManager, suppress
 from types import MappingProxyType
 from typing import Any, Protocol, TypeAlias
 
@@ -19,7 +19,9 @@ from scatterproof.impl.workqueue.stores.access import (
     GroupMessage,
     LockedGroup,
     Opened,
+    Refused,
     SetAside,
+    Taken,
     check_bodies,
     check_group,
     check_name,
@@ -117,12 +119,7 @@ class SqlStore:
     def next_group(self, server: str) -> LockedGroup | None:
         check_name("server", server)
         (taken,) = self._run("NEXT", given={"server": server})
-        if not taken:
-            return None
-        names = ("group", "token", "type", "priority", "correlation", "last_message", "group_retries")
-        group = LockedGroup(**dict(zip(names, taken[0], strict=True)))
-        self._correlations[group.group] = group.correlation
-        return group
+        return self._locked(taken[0]) if taken else None
 
     def read_message(self, group: int, token: int) -> GroupMessage | None:
         used, first = self._run("USE", "READ", given={"group": group, "token": token}, durable=False)
@@ -145,8 +142,23 @@ class SqlStore:
     def pop_group(self, group: int, token: int) -> None:
         self._end("pop_group", group, token, "POP_GROUP")
 
-    def release_group(self, group: int, token: int) -> None:
-        (released,) = self._run("RELEASE", given={"group": group, "token": token})
+    def take(self, server: str, finished: tuple[int, int] | None = None) -> Taken:
+        check_name("server", server)
+        given = self._finished(finished)
+        with self.database.transaction() as execute:
+            gone = execute(self.sql["POP_GROUP"], **given) if given else []
+            if gone:
+                execute(self.sql["PROMOTE"], **given)
+            taken = execute(self.sql["NEXT"], server=server)
+            if not taken:
+                return Taken(bool(gone), None, None)
+            held = {"group": taken[0][0], "token": taken[0][1]}
+            ((tries,),), first = execute(self.sql["USE"], **held), execute(self.sql["READ"], **held)
+        message = GroupMessage(first[0][0], bytes(first[0][1]), tries) if first else None
+        return Taken(bool(gone), self._locked(taken[0]), message)
+
+    def release_group(self, group: int, token: int, *, unread: bool = False) -> None:
+        (released,) = self._run("RELEASE", given={"group": group, "token": token, "unread": int(unread)})
         self._correlations.pop(group, None)
         if not released:
             raise refused("release_group", group, token)
@@ -240,6 +252,19 @@ class SqlStore:
                 raise refused(call, group, token)
             correlation = found[0][0]
         return {"group": group, "token": token, "correlation": correlation}
+
+    def _finished(self, finished: tuple[int, int] | None) -> dict[str, Any]:
+        """What the end of this group is given; nothing where there is none."""
+        with suppress(Refused):
+            return self._given("pop_group", *finished) if finished else {}
+        return {}
+
+    def _locked(self, row: Row) -> LockedGroup:
+        """The group that was taken."""
+        names = ("group", "token", "type", "priority", "correlation", "last_message", "group_retries")
+        group = LockedGroup(**dict(zip(names, row, strict=True)))
+        self._correlations[group.group] = group.correlation
+        return group
 
     def _wake(self, ready: Sequence[Row]) -> None:
         if ready:

@@ -88,7 +88,8 @@ RETURNING group_id"""
 
 # A group that is held is the first of its correlation, and stays so.
 RELEASE = """
-UPDATE scatterproof_groups SET state = 3 WHERE group_id = :group AND token = :token AND state = 4 RETURNING group_id"""
+UPDATE scatterproof_groups SET state = 3, tries = CASE WHEN tries > :unread THEN tries - :unread ELSE 0 END
+WHERE group_id = :group AND token = :token AND state = 4 RETURNING group_id"""
 # In the order of numbers: otherwise two that unlock at once could wait for each other.
 UNLOCK = """
 UPDATE scatterproof_groups SET state = 3 WHERE state = 4 AND group_id IN

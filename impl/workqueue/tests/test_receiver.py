@@ -95,6 +95,22 @@ def test_q_handler_a_group_goes_through_start_its_messages_and_end(stores: Store
     assert stores().contents().messages == 0
 
 
+def test_q_context_a_group_whose_start_fails_has_not_tried_its_message(stores: Stores) -> None:
+    class Failing(Recording):
+        def start_group(self, group: LockedGroup, context: Context) -> None:
+            super().start_group(group, context)
+            if context.group_retries < 3:
+                raise ValueError("not yet")
+
+    handlers = Failing()
+    send(stores, "c", b"1")
+    with running(stores, handlers, policy=Policy(retry_ms=0, tries=1)):
+        handlers.until(b"1", 1)
+        handlers.until("end", 1)
+    assert handlers.said[:4] == [("start", 1, 1), ("end", 1), ("start", 1, 2), ("end", 1)]
+    assert stores().contents().set_aside == 0
+
+
 def test_q_retry_a_message_that_fails_is_tried_again_and_the_next_one_waits(stores: Stores) -> None:
     handlers = Recording(lambda message, group, context: message.body != b"1" or context.retries == 3)
     send(stores, "c", b"1", b"2")

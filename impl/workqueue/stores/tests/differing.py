@@ -7,13 +7,13 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from scatterproof.impl.workqueue.conftest import Clock
-from scatterproof.impl.workqueue.stores.access import Access, GroupMessage, LockedGroup, Opened, Refused
+from scatterproof.impl.workqueue.stores.access import Access, GroupMessage, LockedGroup, Opened, Refused, Taken
 
 # A call, and numbers that choose its arguments.
 Step = tuple[str, int, int, int]
 CALLS = (
     *("open", "open", "send", "send", "send", "close", "close", "flush", "whole"),
-    *("next", "next", "read", "read", "pop", "pop", "advance", "finish", "finish", "release", "aside"),
+    *("next", "next", "take", "read", "read", "pop", "pop", "advance", "finish", "finish", "release", "aside"),
     *("unlock", "clean", "contents", "aside_list"),
 )
 SERVERS = ("r", "s")
@@ -67,6 +67,12 @@ class Calling:
             self.locks.append((group.group, group.token))
         return group
 
+    def _take(self, x: int, y: int, z: int) -> Taken:
+        taken = self.access.take(SERVERS[x % 2], self._lock(y) if z % 3 else None)
+        if taken.group is not None:
+            self.locks.append((taken.group.group, taken.group.token))
+        return taken
+
     def _read(self, x: int, y: int, z: int) -> GroupMessage | None:
         return self.access.read_message(*self._lock(x))
 
@@ -80,7 +86,7 @@ class Calling:
         self.access.pop_group(*self._lock(x))
 
     def _release(self, x: int, y: int, z: int) -> None:
-        self.access.release_group(*self._lock(x))
+        self.access.release_group(*self._lock(x), unread=bool(z % 2))
 
     def _aside(self, x: int, y: int, z: int) -> None:
         self.access.set_aside_message(*self._lock(x), 1 + y % 3, f"because {z}")

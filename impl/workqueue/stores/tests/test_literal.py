@@ -82,6 +82,7 @@ LITERAL: dict[Callable[[Access], bool], list[Damage]] = {
     priority_overtakes: [
         ("PROMOTE", "WHERE state = 2 AND group_id =", "WHERE state IN (2, 3) AND group_id ="),
         ("PROMOTE", "ORDER BY group_id", "ORDER BY priority, group_id"),
+        ("CLOSE_WHOLE", "THEN 2", "THEN 3"),
     ],
     slow_worker_dequeues: [("POP", " AND token = :token", "")],
     slow_sender_adds_to_a_held_group: [
