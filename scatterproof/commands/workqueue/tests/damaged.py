@@ -24,6 +24,14 @@ def unlocked(store: SqlStore, number: int) -> None:
         store.sql[name] = store.sql[name].replace(" AND state = 4", "")
 
 
+def dated(store: SqlStore, number: int) -> None:
+    """The time of its begin is a group's place: one begun after the clock went back overtakes (Q-ORDER-CORR)."""
+    store.sql["COUNT_MESSAGE"] = store.sql["COUNT_MESSAGE"].replace(f", used_ns = {store.database.words['now']}", "")
+    taken = "SELECT 1 FROM scatterproof_groups WHERE correlation = :correlation AND state IN (3, 4)"
+    by_time = store.sql["PROMOTE"].replace("ORDER BY group_id", "ORDER BY used_ns")
+    store.sql["PROMOTE"] = by_time.replace("WHERE state = 2", f"WHERE NOT EXISTS ({taken}) AND state = 2")
+
+
 def again(store: SqlStore, number: int) -> None:
     """What was lost with its connection is asked for again, and may be done twice (Q-CALL-ONCE)."""
     run = store.database.run

@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from scatterproof.commands.workqueue.tests.damaged import again, halfway, unheard, unlocked, unsynced
+from scatterproof.commands.workqueue.tests.damaged import again, dated, halfway, unheard, unlocked, unsynced
 from scatterproof.commands.workqueue.tests.faults import SCENARIOS, campaign, lost, play
 from scatterproof.conformance.network.topologies import served
 from scatterproof.impl.workqueue.stores.sql import SqlStore
@@ -80,6 +80,7 @@ def test_a_hundred_faults_of_clients_on_sqlite() -> None:
 DAMAGED: list[tuple[str, Callable[[SqlStore, int], None], tuple[str, ...]]] = [
     ("sqlite-one-id", unlocked, ("Q-ONCE", "Q-ORDER-CORR")),
     ("sqlite-killed", halfway, ("Q-DURABLE", "Q-NEXT", "Q-PRIORITY")),
+    ("sqlite-clock", dated, ("Q-ORDER-CORR",)),
     ("sqlite-full", unheard, ("Q-ATOMIC", "Q-META", "Q-DURABLE", "Q-ORDER-CORR")),
     ("postgresql-cut", again, ("Q-CALL-ONCE", "Q-META", "Q-ORDER-MSG", "Q-ONCE", "Q-ATOMIC")),
     ("postgresql-server", unsynced, ("Q-RETRY", "Q-ONCE", "Q-DURABLE", "Q-CALL-ONCE")),
