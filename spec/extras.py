@@ -13,6 +13,7 @@ EXTRAS: Mapping[str, Mapping[str, str]] = {
     "spark": {"py4j": "pyspark", "pyspark": "pyspark"},
     "p4": {"p4runtime_sh": "p4runtime-shell"},
     "queue": {"psycopg": "psycopg"},
+    "signing": {"cryptography": "cryptography"},
 }
 
 

@@ -21,7 +21,11 @@ ROOT = Path(__file__).resolve().parents[2]
 PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
 # Whose packages a folder may import when it is itself imported: for all others, a module of an extra is imported late.
 FOLDERS = {"models": "models", "spark": "spark"}
-ALONE = {"impl/bmv2/runtime.py": "p4", "impl/workqueue/stores/postgresql.py": "queue"}
+ALONE = {
+    "impl/bmv2/runtime.py": "p4",
+    "impl/pubsub/running/signing.py": "signing",
+    "impl/workqueue/stores/postgresql.py": "queue",
+}
 # The last ones are compared with, and `ci/tools` installs them.
 OTHERS = {*sys.stdlib_module_names, "scatterproof", "duckdb", "nats", "polars"}
 # Runs the console where no package of an extra is found.
@@ -93,6 +97,10 @@ def test_every_module_imports_only_what_its_installation_has() -> None:
         ("mine nowhere", "pyspark is not installed, and this needs it: pip install 'scatterproof[spark]'"),
         ("corpus --out c", "pyspark is not installed, and this needs it: pip install 'scatterproof[spark]'"),
         ("fuzz --master local[1]", "pyspark is not installed, and this needs it: pip install 'scatterproof[spark]'"),
+        (
+            "appliance key k",
+            "cryptography is not installed, and this needs it: pip install 'scatterproof[signing]'",
+        ),
         ("check any", "z3-solver is not installed, and this needs it: pip install 'scatterproof[models]'"),
     ],
 )

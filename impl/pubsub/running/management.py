@@ -64,6 +64,9 @@ class Configuration:
         return self._answers[key]
 
 
+NOTHING = Configuration("", "", {})  # nobody may do anything
+
+
 def read(text: str, name: str) -> Configuration:
     """The configuration in a TOML text. Raises BadInput, which names the file, for anything else."""
     try:

@@ -19,15 +19,16 @@ from typing import Protocol, TypeAlias
 
 from scatterproof.impl.pubsub.channels.queue import Marks
 from scatterproof.impl.pubsub.running import mqtt_connection, nats_session
+from scatterproof.impl.pubsub.running.configuring import Configuring
 from scatterproof.impl.pubsub.running.core import Core
 from scatterproof.impl.pubsub.running.latency import told as statistics
-from scatterproof.impl.pubsub.running.management import Configuration, read
 from scatterproof.impl.pubsub.running.neighbour import Neighbour, Say
+from scatterproof.impl.pubsub.running.provisioning import Managed
 from scatterproof.impl.pubsub.running.store import Store
 from scatterproof.impl.pubsub.running.table import Treatment
 from scatterproof.impl.pubsub.running.ways import Way, Ways
 from scatterproof.impl.pubsub.translation.nats_codec import MAX_PAYLOAD
-from scatterproof.spec.errors import BadInput, CannotRun, ScatterproofError
+from scatterproof.spec.errors import CannotRun, ScatterproofError
 
 Address: TypeAlias = tuple[str, int]
 _TICK_S, _STOP_S = 0.5, 2.0
@@ -41,6 +42,7 @@ class Settings:
     neighbours: those that it dials, each with its addresses.
     store: the cache engine's file; without one, nothing outlives the process.
     configuration: the file of entitlements, read again at SIGHUP.
+    managed: by management nodes instead.
     max_payload: bytes.
     statistics_s: seconds between publications of its counts, 0 for never.
     all_paths: whether messages take all paths at once.
@@ -54,6 +56,7 @@ class Settings:
     neighbours: tuple[tuple[Address, ...], ...] = ()
     store: Path | None = None
     configuration: Path | None = None
+    managed: Managed | None = None
     max_payload: int = MAX_PAYLOAD
     marks: Marks = field(default_factory=Marks)
     treatment: Treatment = field(default_factory=Treatment)
@@ -153,7 +156,12 @@ class Server:
         self._numbers = 0
         self._failed: ScatterproofError | None = None
         self._stop: asyncio.Event | None = None
-        self._configure_first(kept.configuration if kept is not None else None)
+        try:
+            self.configuring = Configuring(self.core, settings.configuration, settings.managed, say, self._turn)
+            self.configuring.begin(kept.configuration if kept is not None else None)
+        except ScatterproofError:
+            self.close()
+            raise
 
     def close(self) -> None:
         """Store what was written down, and close the store."""
@@ -169,55 +177,14 @@ class Server:
             self._store.apply(self.core.ledger.changes)
             self.core.ledger.changes.clear()
 
-    # ---------------------------------------------------------------- configuration
-
-    def _read(self) -> Configuration | None:
-        """The configuration in the file; None where there is no file, or it cannot be read, which is said."""
-        path = self._settings.configuration
-        try:
-            return None if path is None else read(path.read_text(), str(path))
-        except OSError as error:
-            self.say(f"{path}: cannot be read: {error.strerror}")
-        except UnicodeDecodeError:
-            self.say(f"{path}: is no text")
-        return None
-
-    def _configure_first(self, kept: str | None) -> None:
-        """Put the configuration of the file in force, or else the last known one. Raises BadInput where a file is named
-        and there is neither: without entitlements everybody could do everything."""
-        known = read(kept, "the configuration in the store") if kept is not None else None
-        try:
-            found = self._read()
-        except BadInput:
-            self.close()
-            raise
-        if found is None and known is None and self._settings.configuration is not None:
-            self.close()
-            raise BadInput(f"{self._settings.configuration}: there is no configuration, and none that was known before")
-        if known is not None:
-            self.core.configure(known)
-        if found is not None:
-            self.core.configure(found)
-        elif known is not None:
-            self.say(f"configuration {known.id}, the last known, holds")
-
-    def configure_again(self) -> None:
-        """Read the configuration again, at SIGHUP. A file that cannot be used changes nothing."""
-        try:
-            found = self._read()
-        except BadInput as error:
-            self.say(str(error))
-            return
-        if found is not None:
-            self.take_time()
-            changed = self.core.configure(found)
-            self.say(f"configuration {found.id} {'holds now' if changed else 'is the one that holds'}")
-            self.flush_soon()
-
     # ---------------------------------------------------------------- wires
 
     def take_time(self) -> None:
         self.core.now_ns = time.time_ns()
+
+    def _turn(self) -> None:
+        self.take_time()
+        self.flush_soon()
 
     def opened(self, wire: _Wire) -> None:
         self._wires.add(wire)
@@ -274,7 +241,7 @@ class Server:
         self._stop = asyncio.Event()
         for number in (signal.SIGINT, signal.SIGTERM):
             loop.add_signal_handler(number, self._stop.set)
-        loop.add_signal_handler(signal.SIGHUP, self.configure_again)
+        loop.add_signal_handler(signal.SIGHUP, self.configuring.again)
         servers: list[asyncio.Server] = []
         tasks: list[asyncio.Task[None]] = []
         try:
@@ -289,6 +256,8 @@ class Server:
                 ways = Ways("{}:{}".format(*one) for one in addresses)
                 for one, way in zip(addresses, ways.all, strict=True):
                     tasks.append(asyncio.create_task(self._dial(one, (ways, way) if len(addresses) > 1 else None)))
+            if self.configuring.follower is not None:
+                tasks.append(asyncio.create_task(self.configuring.follower.follow()))
             tasks.append(asyncio.create_task(self._ticking()))
             ready()
             await self._stop.wait()

@@ -14,14 +14,17 @@ from typing import Annotated
 import typer
 
 from scatterproof.app import command_group
+from scatterproof.commands.pubsub import provisioning
 from scatterproof.commands.pubsub.appliance_options import (
     AllPaths,
     Conflate,
     Entitlements,
     HighMark,
+    ImageFile,
     KeepAlive,
     ListenNeighbours,
     LowMark,
+    Management,
     MaxPayload,
     Neighbours,
     OneIn,
@@ -30,10 +33,12 @@ from scatterproof.commands.pubsub.appliance_options import (
     Standby,
     Statistics,
     StoreFile,
+    Trust,
     Urgent,
 )
 from scatterproof.console import err, out, print_json, print_table
 from scatterproof.impl.pubsub.channels.queue import Marks
+from scatterproof.impl.pubsub.running.provisioning import Managed
 from scatterproof.impl.pubsub.running.server import Address, Server, Settings
 from scatterproof.impl.pubsub.running.store import Store, StoreTaken
 from scatterproof.impl.pubsub.running.table import Treatment
@@ -68,6 +73,39 @@ def _address(text: str | None, option: str) -> Address | None:
     return host.strip("[]"), int(port)
 
 
+def _managed(
+    management: list[str], trust: Path | None, image: Path | None, entitlements: Path | None
+) -> Managed | None:
+    if not management and trust is image is None:
+        return None
+    if not management or trust is None:
+        raise BadInput("give --management, and with --trust the key that its node signs with: FILE.pub of `key FILE`")
+    if entitlements is not None:
+        raise BadInput("entitlements come from --management or from a file with --entitlements, not from both")
+    return Managed(tuple(one for each in management for one in _addresses(each, "--management")), trust, image)
+
+
+app.command()(provisioning.key)
+
+
+@app.command()
+def provision(
+    listen: Annotated[str, typer.Option(help="Address and port for appliances.")],
+    key: Annotated[Path, typer.Option(help="File of the key that signs, as `key` makes it.")],
+    configuration: Annotated[Path, typer.Option(help="TOML file of who may do what, with an id.")],
+    image: Annotated[Path | None, typer.Option(help="File that appliances with --image are given.")] = None,
+) -> None:
+    """Run a management node: give appliances their configuration, and an image, each signed.
+
+    An appliance says what it has; what has the same id is not transferred. At SIGHUP the files are read again, and what
+    has another id then goes to all that are connected. Give each configuration an id of its own.
+
+    Exit codes: 0 it was stopped; 2 wrong usage; 3 the port is taken.
+    """
+    (address,) = _addresses(listen.replace(",", " "), "--listen")
+    provisioning.provision(address, key, configuration, image, _say)
+
+
 def _addresses(text: str, option: str) -> tuple[Address, ...]:
     return tuple(one for each in text.split(",") if (one := _address(each, option)) is not None)
 
@@ -86,6 +124,9 @@ def run(
     store: StoreFile = None,
     standby: Standby = False,
     entitlements: Entitlements = None,
+    management: Management = None,
+    trust: Trust = None,
+    image: ImageFile = None,
     max_payload: MaxPayload = MAX_PAYLOAD,
     room: Room = MARKS.room,
     high_mark: HighMark = MARKS.high,
@@ -103,15 +144,11 @@ def run(
     survives kill -9 and, as it is synced, a power failure: subscriptions of durable sessions, what waits in them,
     retained messages, and what is on its way to neighbours.
 
-    Two of one --id and one --store are a pair: the second, with --standby, takes over when the first has ended or
-    was killed, with all that it had stored. Clients and neighbours are given the addresses of both.
-
     Appliances are joined as a tree: one end of each link names the other with --neighbour, which is dialled until
     it is there. A link that would close a ring is refused, and both say so, unless all of them have --all-paths.
 
-    Who does not take what is sent, beyond --room, is slow: best effort waits in a ring of recent messages, and is
-    thinned out or conflated from --high-mark until below --low-mark. Others do not notice, and nothing guaranteed is
-    dropped. It is counted, and said at the end, or with --statistics on the way, with latency, trend and drift.
+    Who does not take what is sent, beyond --room, is slow: best effort waits, and is thinned out or conflated from
+    --high-mark until below --low-mark. It is counted, and said at the end, or with --statistics on the way.
 
     Names of users are taken as given: listen on loopback. With --store the last known --entitlements hold.
 
@@ -125,6 +162,7 @@ def run(
         neighbours=tuple(_addresses(each, "--neighbour") for each in neighbour or ()),
         store=store,
         configuration=entitlements,
+        managed=_managed(management or [], trust, image, entitlements),
         max_payload=max_payload,
         marks=Marks(high=high_mark, low=low_mark, one_in=one_in, slots=ring, room=room),
         statistics_s=statistics,

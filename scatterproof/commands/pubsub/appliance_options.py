@@ -43,6 +43,19 @@ Entitlements = Annotated[
         " Without, all may do all."
     ),
 ]
+Management = Annotated[
+    list[str] | None,
+    typer.Option(
+        help="Address and port of a management node (`provision`) that says who may do what; may be given more than"
+        " once. Until one was reached, nobody may do anything, or with --store what was last known holds."
+    ),
+]
+Trust = Annotated[
+    Path | None, typer.Option(help="Public key of management nodes; what is not signed with it is not taken.")
+]
+ImageFile = Annotated[
+    Path | None, typer.Option("--image", help="File that signed images are put into; nothing runs them.")
+]
 Statistics = Annotated[
     float,
     typer.Option(

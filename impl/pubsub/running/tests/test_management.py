@@ -133,7 +133,7 @@ def test_ps_config_the_last_known_holds_where_the_file_is_gone_and_none_at_all_i
     again = Server(settings, said_.append)
     assert again.core.allows("ann", Action.PUBLISH, "a.x")
     assert not again.core.allows("bob", Action.PUBLISH, "a.x")
-    again.configure_again()
+    again.configuring.again()
     assert again.core.configuration is not None
     again.close()
     assert "configuration 1, the last known, holds" in said_

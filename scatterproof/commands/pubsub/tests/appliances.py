@@ -18,11 +18,11 @@ LIMIT_S = 60.0
 class Appliance:
     """A process. ports: by what they are for. said: the lines of its standard error."""
 
-    def __init__(self, *words: str) -> None:
+    def __init__(self, *words: str, command: str = "run") -> None:
         self.ports: dict[str, int] = {}
         self.said: list[str] = []
         self.process = subprocess.Popen(
-            [sys.executable, "-m", "scatterproof.cli", "appliance", "run", *words], stderr=subprocess.PIPE, text=True
+            [sys.executable, "-m", "scatterproof.cli", "appliance", command, *words], stderr=subprocess.PIPE, text=True
         )
         self._reader = threading.Thread(target=self._read, daemon=True)
         self._reader.start()
@@ -56,9 +56,9 @@ class Appliance:
 
 
 @contextmanager
-def appliance(*words: str) -> Iterator[Appliance]:
+def appliance(*words: str, command: str = "run") -> Iterator[Appliance]:
     """An appliance with these options, once it listens."""
-    running = Appliance(*words)
+    running = Appliance(*words, command=command)
     try:
         running.wait_for("ready")
         yield running
@@ -90,13 +90,15 @@ def until(done: Callable[[], object]) -> None:
 class Paho:
     """A client of paho's. got: topic, payload, level, retained, again."""
 
-    def __init__(self, port: int, name: str, *, clean: bool = True, **will: Any) -> None:
+    def __init__(self, port: int, name: str, *, clean: bool = True, user: str = "", **will: Any) -> None:
         paho = importlib.import_module("paho.mqtt.client")
 
         self.got: list[tuple[str, bytes, int, bool, bool]] = []
         self.present: list[bool] = []
         self._granted: list[list[int]] = []
         self.client = paho.Client(paho.CallbackAPIVersion.VERSION2, client_id=name, clean_session=clean)
+        if user:
+            self.client.username_pw_set(user)
         if will:
             self.client.will_set(**will)
         self.client.on_message = lambda _client, _user, it: self.got.append(

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import signal
 import socket
 import sys
 from collections.abc import Callable
@@ -14,6 +15,7 @@ from scatterproof import cli
 from scatterproof.commands.pubsub.tests.appliances import Paho, appliance
 
 MQTT = ("--listen-mqtt", "127.0.0.1:0")
+WHO = 'id = "{id}"\n[[entitlement]]\nuser = "{user}"\nsubscribe = ["open"]\n'
 
 
 @pytest.fixture
@@ -44,6 +46,12 @@ def run_command(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[s
         (["run", "--listen-mqtt", "127.0.0.1:0", "--urgent", "a..b"], 2, "has an empty token"),
         (["run", "--listen-mqtt", "127.0.0.1:0", "--standby"], 2, "give both the same --store"),
         (["run", "--listen-mqtt", "127.0.0.1:0", "--statistics", "-1"], 2, "give seconds"),
+        (["run", "--listen-mqtt", "127.0.0.1:0", "--management", "127.0.0.1:1"], 2, "with --trust the key"),
+        (["run", "--listen-mqtt", "127.0.0.1:0", "--trust", "k"], 2, "give --management"),
+        (["run", *MQTT, "--management", "127.0.0.1:1", "--trust", "no/such/key"], 2, "`scatterproof appliance key`"),
+        (["run", *MQTT, "--management", "127.0.0.1:1", "--trust", "k", "--entitlements", "w"], 2, "not from both"),
+        (["provision", "--listen", "1", "--key", "k", "--configuration", "w"], 2, "give an address and a port"),
+        (["provision", "--listen", "127.0.0.1:0", "--key", "k", "--configuration", "w"], 2, "k: cannot be read"),
         (["inspect", "nowhere.sqlite"], 2, "there is no such file"),
     ],
 )
@@ -71,6 +79,37 @@ def test_two_appliances_with_one_name_are_not_joined_and_a_store_is_not_shared(
     assert code == 3
     assert "another process has it open" in told
     assert '"sessions": []' in run_command("inspect", store[1], "--json")[1]
+
+
+@pytest.mark.slow
+def test_ps_auth_ps_config_a_management_node_says_who_may_do_what_and_the_last_known_holds_without_it(
+    tmp_path: Path, run_command: Callable[..., tuple[int, str]]
+) -> None:
+    key, who, store = tmp_path / "key", tmp_path / "who.toml", tmp_path / "store"
+    assert run_command("key", str(key))[0] == 0
+    who.write_text(WHO.format(id=1, user="ann"))
+    trusts = (*MQTT, "--id", "one", "--store", str(store), "--trust", f"{key}.pub")
+    words = ("--listen", "127.0.0.1:0", "--key", str(key), "--configuration", str(who))
+    with appliance(*words, command="provision") as node:
+        manages = ("--management", f"127.0.0.1:{node.ports['appliances']}")
+        with appliance(*trusts, *manages) as one:
+            one.wait_for("configuration 1 holds now")
+            client = Paho(one.ports["mqtt"], "c", user="ann")
+            assert client.subscribe(("open", 1), ("shut", 1)) == [1, 0x80]
+            who.write_text(WHO.format(id=2, user="bob"))
+            node.process.send_signal(signal.SIGHUP)
+            one.wait_for("configuration 2 holds now")
+            assert client.subscribe(("open", 1)) == [0x80]
+            client.end()
+            assert node.end() == 0
+            assert not node.has_said("Traceback"), node.said
+            assert one.end() == 0
+    with appliance(*trusts, *manages) as one:
+        one.wait_for("configuration 2, the last known, holds")
+        for user, granted in (("ann", 0x80), ("bob", 1)):
+            client = Paho(one.ports["mqtt"], user, user=user)
+            assert client.subscribe(("open", 1)) == [granted]
+            client.end()
 
 
 @pytest.mark.slow
