@@ -36,6 +36,7 @@ from scatterproof.spec.totalorder.messages import ANSWER, NO_BARRIER, NOT_SPOKEN
 from scatterproof.spec.trace import ABSENT, Kind, Order
 
 DATA, NOTICE = int(PacketKind.DATA), int(PacketKind.NOTICE)
+MAX_TIMESTAMP = (1 << 63) - 1
 
 
 @register_jitable
@@ -49,16 +50,44 @@ def takes(next_link: Ints, link_target: Ints, node_count: int, sender: int, rece
 
 
 @register_jitable
+def has_left(
+    in_flight: TableState, lowest: State, given: State, sender: int, receiver: int, number: int, its: int, at: int
+) -> None:
+    """A message of timestamp `its` is sent in row `at`: it is in flight until it is received. given: how many were.
+
+    in_flight: (sender, receiver, number, timestamp) -> (timestamp, position, sender, receiver).
+    lowest: no timestamp in flight is strictly below it, so that most rises of a barrier need no look at them.
+    """
+    put(in_flight, (sender, receiver, number, its), (its, at, sender, receiver))
+    lowest[0] = min(lowest[0], its)
+    given[0] += 1
+
+
+@register_jitable
 def passed_over(
-    in_flight: TableState, next_link: Ints, link_target: Ints, node_count: int, stopped: Ints, link: int, ack: int
+    in_flight: TableState,
+    lowest: State,
+    next_link: Ints,
+    link_target: Ints,
+    node_count: int,
+    stopped: Ints,
+    link: int,
+    ack: int,
 ) -> tuple[int, int]:
     """The least timestamp, and where it was sent, among messages at or below the ack barrier that take the link and
-    have not arrived; position -1 for none. What hosts that stopped send or should get is left out."""
+    have not arrived; position -1 for none. What hosts that stopped send or should get is left out. lowest: is raised to
+    the least timestamp of all in flight where the ack barrier has come to it."""
     least, least_at = 0, -1
+    if ack < lowest[0]:
+        return (least, least_at)
+    lowest[0] = MAX_TIMESTAMP
     for slot in range(room(in_flight)):
-        if not used(in_flight, slot) or field(in_flight, slot, 0) > ack:
+        if not used(in_flight, slot):
             continue
         its, at = field(in_flight, slot, 0), field(in_flight, slot, 1)
+        lowest[0] = min(lowest[0], its)
+        if its > ack:
+            continue
         sender, receiver = field(in_flight, slot, 2), field(in_flight, slot, 3)
         if stopped[sender] or stopped[receiver]:
             continue
@@ -96,6 +125,7 @@ def highest_on_route(
     in_flight=Table(4, 4),
     highest=PerLink(NOT_SPOKEN),
     highest_at=PerLink(-1),
+    lowest=Cell(MAX_TIMESTAMP),
     stopped=PerNode(0),
     given=Cell(0),
 )
@@ -119,6 +149,7 @@ def ack_barrier_promise_holds(
     in_flight: TableState,
     highest: State,
     highest_at: State,
+    lowest: State,
     stopped: State,
     given: State,
 ) -> Outcome:
@@ -126,7 +157,7 @@ def ack_barrier_promise_holds(
     and none is given later. At stake with each rise behind the first message. Where failures are handled, this is so
     of messages among hosts that no notice names, and a recall stands for its message (TO-FAIL, TO-ATOMIC).
 
-    in_flight: (sender, receiver, number, timestamp) -> (timestamp, position, sender, receiver), until it is received.
+    in_flight, lowest, given: see `has_left`.
     """
     if not loses:
         return SILENT
@@ -146,14 +177,13 @@ def ack_barrier_promise_holds(
         stopped[sender] = 1
     outcome = SILENT
     if known and sender == node and not is_resent(flags):
-        put(in_flight, (sender, receiver, number, timestamp), (timestamp, position, sender, receiver))
-        given[0] += 1
+        has_left(in_flight, lowest, given, sender, receiver, number, timestamp, position)
         bound, bound_at = highest_on_route(highest, highest_at, next_link, link_target, node_count, sender, receiver)
         if bound_at >= 0 and timestamp <= bound and not (failure_timeout_ns and stopped[sender]):
             outcome = violated(1, bound, timestamp, bound_at)
     if ack_barrier != NO_BARRIER and (highest_at[link] < 0 or ack_barrier > highest[link]):
         highest[link], highest_at[link] = ack_barrier, position
-        least, least_at = passed_over(in_flight, next_link, link_target, node_count, stopped, link, ack_barrier)
+        least, least_at = passed_over(in_flight, lowest, next_link, link_target, node_count, stopped, link, ack_barrier)
         if least_at >= 0:
             return violated(0, least, ack_barrier, least_at)
         if outcome[0] == 0 and given[0] > 0:
