@@ -12,6 +12,7 @@ import re
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache
+from itertools import groupby
 
 import numpy as np
 import numpy.typing as npt
@@ -121,9 +122,10 @@ class Vocabulary:
         return self._regular[filter_].fullmatch(told) is not None
 
     def covers(self, wide: int, narrow: int) -> bool:
-        """Whether the one is known to match all that the other matches: of AMQP's filters, only where they are one."""
-        if self._grammar == "amqp" or wide == narrow:
-            return wide == narrow
+        """Whether the one is known to match all that the other matches."""
+        if self._grammar == "amqp":
+            texts = (self._filters[wide], self._filters[narrow])
+            return any(_takes_all_words(*(_wild_first(text, way) for text in texts)) for way in (1, -1))
         one, other = self._patterns[wide], self._patterns[narrow]
         if self._grammar == "mqtt" and self._filters[wide][0] in "+#" and self._filters[narrow].startswith("$"):
             return False
@@ -133,6 +135,26 @@ class Vocabulary:
             # A filter of the tail alone has a token nevertheless: there is no topic without one.
             return one.parts == (_ANY,) and self._grammar != "nats"
         return all(mine.takes_all_of(its) for mine, its in zip(one.parts, other.parts, strict=False))
+
+
+def _wild_first(text: str, way: int) -> tuple[str, ...]:
+    """Its words; of wildcards side by side each `*`, then one `#`, where there is any: their order changes nothing.
+    way: 1, or -1 for from the end."""
+    found: list[str] = []
+    for is_wild, run in groupby(text.split(".")[::way] if text else (), lambda word: word in ("*", "#")):
+        told = [*run]
+        found += [*(word for word in told if word == "*"), *["#"][: "#" in told]] if is_wild else told
+    return tuple(found)
+
+
+def _takes_all_words(wide: Sequence[str], narrow: Sequence[str]) -> bool:
+    """Word by word: `#` takes none, or one of the narrow filter, whatever that is."""
+    if not wide or not narrow:
+        return not narrow and all(word == "#" for word in wide)
+    if wide[0] == "#":
+        return _takes_all_words(wide[1:], narrow) or _takes_all_words(wide, narrow[1:])
+    fits = narrow[0] != "#" and wide[0] in ("*", narrow[0])
+    return fits and _takes_all_words(wide[1:], narrow[1:])
 
 
 def _is_no_topic(grammar: str, text: str) -> bool:

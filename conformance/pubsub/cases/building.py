@@ -1,8 +1,8 @@
 """What the cases of publish and subscribe are written with.
 
 A step is `publishes TOPIC`, `subscribes FILTER` or `unsubscribes FILTER`, named as they are written, with a `level` of
-1 unless it is given. Appliances are in a row, numbered from 0; clients follow: of `row 3 0 2` two, at the appliances 0
-and 2. In a ring the last appliance is joined to the first.
+1 unless it is given; `set` may name topics and filters of the case's own. Appliances are in a row, numbered from 0;
+clients follow: of `row 3 0 2` two, at the appliances 0 and 2. In a ring the last appliance is joined to the first.
 """
 
 from __future__ import annotations
@@ -59,7 +59,7 @@ def _with(make: Callable[..., Call], which: int) -> Callable[[CaseStep], Iterato
     """which: 0 where it is given a topic, 1 a filter."""
 
     def made(step: CaseStep) -> Iterator[Call]:
-        there = WORDS[_grammar(step.of)][which]
+        there = _there(step.of, which)
         for word in step.words:
             if word not in there:
                 raise BadInput(f"{word!r} is none of {', '.join(there)}")
@@ -67,6 +67,12 @@ def _with(make: Callable[..., Call], which: int) -> Callable[[CaseStep], Iterato
         yield step.given(make, *numbers, **{key: int(value) for key, value in step.named.items()})
 
     return made
+
+
+def _there(written: WrittenCase, which: int) -> tuple[str, ...]:
+    """Of the case alone where it names its own, by line."""
+    own = written.set.get(("topics", "filters")[which])
+    return WORDS[_grammar(written)][which] if own is None else tuple(str(own).split("\n"))
 
 
 def _grammar(written: WrittenCase) -> str:
