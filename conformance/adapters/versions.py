@@ -29,11 +29,16 @@ class Client(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Package:
-    """A product's package in a registry. short: what its folders are called."""
+    """A product's package in a registry.
+
+    short: what its folders are called.
+    needs: packages that older versions need, and this environment lacks.
+    """
 
     client: Client
     name: str
     short: str
+    needs: tuple[str, ...] = ()
 
     def folder(self, version: str) -> Path:
         return Path(sys.prefix) / f"{self.short}-{version}"
@@ -43,7 +48,7 @@ class Package:
         if self.client is Client.NPM:
             return ["npm", "install", "--prefix", str(self.folder(version)), f"{self.name}@{version}"]
         pip = [sys.executable, "-m", "pip", "install", "--no-deps", "--target"]
-        return [*pip, str(self.folder(version)), f"{self.name}=={version}"]
+        return [*pip, str(self.folder(version)), f"{self.name}=={version}", *self.needs]
 
     def installed(self) -> str | None:
         """The version that is in the environment itself, where there is one."""

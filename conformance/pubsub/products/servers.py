@@ -146,7 +146,7 @@ def _amqtt(port: int, folder: Path) -> list[str]:
     return [program("amqtt") or "", "-c", str(file)]
 
 
-_AMQTT = Package(Client.PIP, "amqtt", "amqtt")
+_AMQTT = Package(Client.PIP, "amqtt", "amqtt", needs=("passlib",))  # strictly below version 0.12
 
 
 def _amqtt_of(version: str) -> Server:
@@ -208,6 +208,7 @@ AMQTT = Server(
     package=_AMQTT,
     of_version=_amqtt_of,
 )
+AMQTT_0 = replace(_amqtt_of("0.11.4"), name="amqtt-0.11")
 # Known mistakes of aedes: messages that wait or are in flight when a client with a lasting session goes, and unlike
 # levels.
 AEDES_QUIET = Shape(levels=(1,), lasting=0, retain=True)
@@ -322,5 +323,8 @@ JETSTREAM: Server = replace(
     of_version=partial(_nats_of, lambda: JETSTREAM),
 )
 JETSTREAMS = (JETSTREAM, *(replace(_nats_of(lambda: JETSTREAM, old), quiet=ONE_FILTER) for old in ("2.11.1", "2.11.2")))
-SERVERS = (APPLIANCE, MOSQUITTO, MOSQUITTO_5, AMQTT, AEDES, AEDES_0, RABBITMQ_MQTT, NATS, NATS_MQTT, *JETSTREAMS)
+SERVERS = (
+    *(APPLIANCE, MOSQUITTO, MOSQUITTO_5, AMQTT, AMQTT_0, AEDES, AEDES_0, RABBITMQ_MQTT, NATS, NATS_MQTT),
+    *JETSTREAMS,
+)
 PRODUCTS = tuple(server.product() for server in SERVERS)
