@@ -29,8 +29,6 @@ TIMEOUT_S = 600.0
 MOST_ROWS = 65_000
 # Rows for one TLC: beyond, reading the text costs memory, and starting another TLC hardly counts.
 ROWS_AT_ONCE = 40_000
-# Up to here Java's quick compiler saves a second of processor time; far beyond, its code would cost more.
-SHORT_ROWS = 5_000
 _UNREADABLE = "TLC ended with 150"  # how `scatterproof.models.tlc` reports a module that does not parse
 _NOTHING = "Nothing"  # what TraceReplay puts before the first action; no action has that name
 
@@ -143,7 +141,6 @@ def _read(batch: Mapping[int, tuple[Trace, Reader]]) -> dict[int, Validation]:
     find_java()  # without one, no half of the batch would fare better
     (first, reader), *_ = batch.values()
     numbers = list(batch)
-    rows = sum(len(trace.rows) for trace, _ in batch.values())
     with scratch_folder("traces") as folder:
         for source in (SPEC_FOLDER / "common", *library(SPEC_FOLDER / first.header.protocol)):
             for module in source.glob("*.tla"):
@@ -155,7 +152,7 @@ def _read(batch: Mapping[int, tuple[Trace, Reader]]) -> dict[int, Validation]:
             encoding="ascii",
         )
         configuration = find(SPEC_FOLDER / first.header.protocol, reader.configuration, "the reader").read_text("utf-8")
-        run = run_tlc(path, configuration, timeout_s=TIMEOUT_S, short=rows <= SHORT_ROWS)
+        run = run_tlc(path, configuration, timeout_s=TIMEOUT_S, short=True)
     if run.outcome is not TlcOutcome.HOLDS:
         raise CannotRun(f"TLC could not read the trace: {run.problem or run.outcome.value}")
     last: dict[int, tuple[Value, ...]] = {}

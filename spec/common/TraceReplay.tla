@@ -20,6 +20,10 @@ VARIABLES
   latest    \* the last action; "Nothing" before the first
 reading == <<run, at, verdict, pairs, latest>>
 
+(* Where each step is determined, a run's place says all: as the VIEW of TLC it saves the fingerprint of what is *)
+(* remembered, which grows.                                                                                      *)
+ReadSoFar == <<run, at, verdict>>
+
 Net == Runs[run]
 Row == Net.rows[at]
 -----------------------------------------------------------------------------

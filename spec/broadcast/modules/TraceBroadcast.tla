@@ -30,9 +30,6 @@ VARIABLES
 learnt == <<handed, begun, clocks, delivered, heard, of, ready, forwarded>>
 seen == <<learnt, onLinks, state>>
 vars == <<reading, seen>>
-
-(* A run's steps are determined, so that its place says all. *)
-Place == <<run, at, verdict>>
 -----------------------------------------------------------------------------
 Everybody(p) == [q \in Processes |-> delivered[p][q].upto]
 Knows(p, c) == DOMAIN heard[p][c]

@@ -21,8 +21,10 @@ Flags == Row[9]     Packet == Row[10]   Pseq == Row[11]   Count == Row[12]
 ClockSum == Row[13] ClockWeighted == Row[14]
 
 (* All that a packet carries; and what stays the same when it is sent again. *)
-Content == SubSeq(Row, 5, 14)
-Carried == <<Sender, Number, Count, Digest, ClockSum, ClockWeighted>>
+ContentOf(row) == SubSeq(row, 5, 14)
+CarriedBy(row) == <<row[5], row[7], row[12], row[8], row[13], row[14]>>
+Content == ContentOf(Row)
+Carried == CarriedBy(Row)
 
 Processes == DOMAIN Net.on
 N == Cardinality(Processes)

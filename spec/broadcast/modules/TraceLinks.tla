@@ -9,8 +9,8 @@
 EXTENDS TraceColumns
 
 VARIABLES
-  numbered,  \* numbered[l] is the sequence of what was put on link l under its numbers, from 1
-  put,       \* put[l] is the sequence of all packets that were put on link l
+  numbered,  \* numbered[l][i] is the index of the row that put something on link l under its number i
+  put,       \* put[l] is the sequence of the indices of all rows that put a packet on link l
   came,      \* came[l] are the numbers that have arrived from link l
   acked,     \* acked[l] are the numbers of link l whose acknowledgement has arrived at its source
   owed,      \* owed[l] are the numbers from link l whose last copy is neither acknowledged nor refused
@@ -22,6 +22,9 @@ onLinks == <<numbered, put, came, acked, owed, newest, said>>
 (* An acknowledgement is for the link the other way; what it is of. *)
 Back == CHOOSE l \in DOMAIN Net.source : Net.source[l] = Target /\ Net.target[l] = Source
 Answered == Pseq .. Pseq + Count - 1
+
+(* What was put on the row's link under that number. *)
+CarriedUnder(i) == CarriedBy(Net.rows[numbered[Link][i]])
 
 (* Numbers that have not been acknowledged to the node that sent them, as far as this can be told. *)
 OnTheirWay(l) ==
@@ -36,13 +39,13 @@ OnItsLink == [OnItsLink |-> Source = Node /\ Receiver = Target, CountedOnItsLink
 NumberedKeeps ==
   [LinkNumbersApart |->                                                 \* BC-PL-PSEQ
      /\ Pseq = Len(numbered[Link]) + 1
-     /\ \A i \in OnTheirWay(Link) : SubSeq(numbered[Link][i], 1, 2) # <<Sender, Number>>,
+     /\ \A i \in OnTheirWay(Link) : SubSeq(CarriedUnder(i), 1, 2) # <<Sender, Number>>,
    DeliveredPrefixCollapses |->                                         \* BC-PL-MEMORY
      \A i \in OnTheirWay(Link) : Pseq - i < Net.window]
   @@ OnItsLink @@ IsUp
 
 ResendKeeps ==
-  [LinkNumbersApart |-> Pseq \in DOMAIN numbered[Link] /\ numbered[Link][Pseq] = Carried,   \* BC-PL-PSEQ
+  [LinkNumbersApart |-> Pseq \in DOMAIN numbered[Link] /\ CarriedUnder(Pseq) = Carried,    \* BC-PL-PSEQ
    UnacknowledgedIsResent |-> Node \in Net.arrived => Pseq > acked[Link].upto]              \* BC-PL-RESEND
   @@ OnItsLink @@ IsUp
 
@@ -58,7 +61,7 @@ ArriveKeeps ==
   [ArrivedAsSent |->
      /\ Target = Node
      /\ Net.linked /\ Source \in Net.sent =>
-          LinkSeq + 1 \in DOMAIN put[Link] /\ put[Link][LinkSeq + 1] = Content]
+          LinkSeq + 1 \in DOMAIN put[Link] /\ ContentOf(Net.rows[put[Link][LinkSeq + 1]]) = Content]
   @@ IsUp
 
 (* At the end of a run that has settled. *)
@@ -73,10 +76,10 @@ AllIsAcknowledged ==
   /\ \A l \in DOMAIN Net.source : Net.target[l] \in Live \cap Net.sent \cap Net.arrived => owed[l] = {}
 -----------------------------------------------------------------------------
 (* What the observer remembers of a packet that is put on its link, under a new number, again, or as an answer. *)
-Put == put' = [put EXCEPT ![Link] = Append(@, Content)]
+Put == put' = [put EXCEPT ![Link] = Append(@, at)]
 
 PutNew ==
-  /\ numbered' = [numbered EXCEPT ![Link] = Append(@, Carried)]
+  /\ numbered' = [numbered EXCEPT ![Link] = Append(@, at)]
   /\ Put /\ UNCHANGED <<came, acked, owed, newest, said>>
 
 PutAgain == Put /\ UNCHANGED <<numbered, came, acked, owed, newest, said>>
