@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import subprocess
 from collections.abc import Sequence
 from dataclasses import replace
@@ -72,6 +73,16 @@ def test_what_a_record_names_is_there(mistake: Mistake) -> None:
 
 def test_the_page_says_what_the_record_has() -> None:
     assert (ROOT / "docs/track-record.md").read_text() == page(known()), "run scatterproof track-record --write"
+
+
+@pytest.mark.parametrize("mistake", [one for one in known() if one.again], ids=lambda one: one.name)
+def test_what_is_ready_to_be_sent_has_a_script_with_nothing_of_ours(mistake: Mistake) -> None:
+    text = (ROOT / "docs" / "reports" / mistake.report.partition("#")[0]).read_text(encoding="utf-8")
+    scripts = re.findall(r"^```(?:python|js)\n(.*?)^```", text, re.MULTILINE | re.DOTALL)
+    assert mistake.upstream.startswith("not reported")
+    assert scripts
+    assert not any("scatterproof" in script for script in scripts)
+    assert mistake.version in text
 
 
 def test_three_thirds_are_all() -> None:
