@@ -121,6 +121,7 @@ _PAGE = """# Track record
 ```sh
 scatterproof track-record                  # all, in at most 15 minutes; what is not installed is not run
 scatterproof track-record NAME --runs 20
+scatterproof track-record --html page.html # a page with the steps of each, and what came of it
 scatterproof bisect --system nats --clause PS-QOS-GD --entry NAME      # the releases in which the verdict changes
 ```
 
@@ -139,10 +140,11 @@ This page is made by `scatterproof track-record --write` from
 _READY = """
 ## Not reported, and in the newest release
 
-{count} mistakes of {systems} systems were in the newest release of their registry in November 2026, and no report was found, by a search of each tracker.
-Each was shown again in a second way: by the script of its page, a plain client of the product, which shares no code with the harness. The pages are
-ready to be sent: versions, the documents' sentence, the script, what was expected and what was seen. RabbitMQ and PGQ are not among them, as only
-Debian's releases are at hand.
+{count} mistakes of {systems} systems were in the newest release of their registry in November 2026, and no report was
+found, by a search of each tracker. Each was shown again in a second way: by the script of its page, a plain client of
+the product, which shares no code with the harness. The pages are ready to be sent: versions, the documents' sentence,
+the script, what was expected and what was seen. RabbitMQ and PGQ are not among them, as only Debian's releases are at
+hand.
 
 | name | newest release | by its script | page |
 |---|---|---|---|
@@ -150,7 +152,7 @@ Debian's releases are at hand.
 
 _BESIDE = """
 Two mistakes of clients have pages of this kind and no entry above, as they break no clause of ours:
-[nats-py 2.16.0](reports/nats-py-flush.md), whose `flush` returns too early (68 of 1,000 messages lost by its script), and
+[nats-py 2.16.0](reports/nats-py-flush.md), whose `flush` returns too early (its script lost 68 of 1,000 messages), and
 [psycopg 3.3.9](reports/psycopg-pipeline.md), which takes statements for prepared that are not (1 of 1).
 """
 
@@ -171,13 +173,12 @@ def page(mistakes: Sequence[Mistake]) -> str:
             one.releases,
         )
         lines.append(f"| {' | '.join(cells)} | {one.upstream}: [report](reports/{one.report}) |\n")
-    ready = [one for one in mistakes if one.again is not None]
+    ready = [(one, one.again) for one in mistakes if one.again is not None]
     rows = (
-        f"| `{one.name}` | {one.system} {one.version} | {one.again[0]} of {one.again[1]} | [report](reports/{one.report}) |\n"
-        for one in ready
-        if one.again is not None
+        f"| `{one.name}` | {one.system} {one.version} | {showed} of {tries} | [report](reports/{one.report}) |\n"
+        for one, (showed, tries) in ready
     )
-    return "".join((_headed(_PAGE, mistakes), *lines, _headed(_READY, ready), *rows, _BESIDE))
+    return "".join((_headed(_PAGE, mistakes), *lines, _headed(_READY, [one for one, _ in ready]), *rows, _BESIDE))
 
 
 def _headed(text: str, mistakes: Sequence[Mistake]) -> str:

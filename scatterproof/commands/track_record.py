@@ -7,6 +7,7 @@ from typing import Annotated
 
 import typer
 
+from scatterproof import track_record_page
 from scatterproof.conformance.systems.track_record import chosen, known, page
 from scatterproof.conformance.systems.track_runs import JOBS, SECONDS, Played, Side, Standing, played
 from scatterproof.console import Progress, err, out, print_json, print_table
@@ -29,6 +30,7 @@ def command(
     jobs: Annotated[int, typer.Option(min=1, help="Products that are played at a time.")] = JOBS,
     results: Results = Path("results/track-record"),
     write: Annotated[bool, typer.Option("--write", help=f"Write {PAGE}, and play nothing.")] = False,
+    html: Annotated[Path | None, typer.Option("--html", help="Write the outcome as a page, with the steps.")] = None,
     json: Json = False,
 ) -> None:
     """Play the known mistakes of systems that others made: the bad side of each breaks a clause, the good one keeps it.
@@ -48,6 +50,8 @@ def command(
         return
     with Progress("track record") as progress:
         outcomes = played(mistakes, results, progress, runs=runs, seconds=seconds, jobs=jobs)
+    if html is not None:
+        write_atomically(html, track_record_page.page(outcomes).encode())
     if json:
         print_json([_plain(outcome) for outcome in outcomes])
     else:
@@ -80,8 +84,7 @@ def _show(outcomes: list[Played]) -> None:
         if one.why:
             to = err if one.state is Standing.NOT_RUN else out
             to.print(f"{one.of.name}: {one.state}: {one.why}", highlight=False, markup=False)
-    listed = [f"{sum(one.state is state for one in outcomes)} {state}" for state in Standing]
-    out.print(f"{len(outcomes)} mistakes of {len({one.of.system for one in outcomes})} systems: {', '.join(listed)}")
+    out.print(track_record_page.sentence(outcomes))
 
 
 def _count(side: Side) -> str:
