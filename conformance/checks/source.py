@@ -194,7 +194,10 @@ class _Names:
         self.units = list(enumerate(units(checks)))
         self._plain = plain
         self._classes = {record: f"record_{number}" for number, record in enumerate(records(checks))}
-        self._of_rows = {"position", *columns, *(name for derived in deriveds(checks) for name in derived.names)}
+        found = [name for derived in deriveds(checks) for name in derived.names]
+        self._of_rows = {"position", *columns, *found}
+        # What a record has beside these nobody reads: 0 stands for it.
+        self._read = {"position", *used_columns(checks, columns), *found, *used_surroundings(checks, columns)}
         self._states = {id(unit): {name: _named(number, name) for name in unit.state} for number, unit in self.units}
         # By what is in them, the variables that hold records: states of one name may be of several units.
         self._holders: dict[_Made, str] = {}
@@ -245,8 +248,8 @@ class _Names:
 
     def _value(self, unit: Unit, name: str, absent: Names) -> str:
         owners: tuple[Unit, ...] = (unit, *unit.derived) if isinstance(unit, Check) else (unit,)
-        own = next((self._states[id(owner)][name] for owner in owners if name in owner.state), name)
-        return "0" if own in absent else own
+        own = next((self._states[id(owner)][name] for owner in owners if name in owner.state), "")
+        return own or (name if name in self._read - absent else "0")
 
 
 def _dispatch(

@@ -6,7 +6,8 @@ The step's parameter names say what it reads, and it is called with just that:
 - an array or number that describes the run (`scatterproof.conformance.checks.surroundings`);
 - its own state, declared with the check: `PerNode`, `PerLink`, `PerPair`, `Cell`, `Table` or `Bins`;
 - what a `Derived` step, which several checks share, found out about the row, or keeps as its state;
-- a record of these, where a parameter's type is a `NamedTuple`: its fields are found by their names;
+- a record of these, where a parameter's type is a `NamedTuple`: its fields are found by their names, and those that
+  neither the step nor a function that it calls names count as not read;
 - a tuple of these, where the check says of which.
 
 It returns an Outcome: SILENT (this row is not the clause's business), HOLDS (the clause was at stake, and holds), or
@@ -22,6 +23,8 @@ from __future__ import annotations
 import inspect
 from collections.abc import Callable, MutableSequence, Sequence
 from dataclasses import dataclass
+from functools import cache
+from types import FunctionType
 from typing import Any, TypeAlias
 
 from numba.extending import register_jitable
@@ -133,7 +136,7 @@ class Derived:
     @property
     def parameters(self) -> tuple[str, ...]:
         """All that the step reads, by name, that of records too."""
-        return _names_in(self.arguments)
+        return _names_in(self.step, self.arguments)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
@@ -169,7 +172,7 @@ class Check:
     @property
     def parameters(self) -> tuple[str, ...]:
         """All that the step reads, by name, that of records too."""
-        return _names_in(self.arguments)
+        return _names_in(self.step, self.arguments)
 
     @property
     def reads(self) -> tuple[int, ...]:
@@ -234,11 +237,29 @@ def _record(step: Callable[..., object], annotation: str) -> Record | None:
     return found if isinstance(found, type) and hasattr(found, "_fields") else None
 
 
-def _names_in(arguments: Arguments) -> tuple[str, ...]:
-    found: list[str] = []
+def _names_in(step: Callable[..., object], arguments: Arguments) -> tuple[str, ...]:
+    assert isinstance(step, FunctionType)
+    named, found = _named_in(step), list[str]()
     for name, of in arguments.items():
-        found += [name] if of is None else of if isinstance(of, tuple) else fields_of(of)
+        found += (
+            [name] if of is None else of if isinstance(of, tuple) else [one for one in fields_of(of) if one in named]
+        )
     return tuple(found)
+
+
+@cache
+def _named_in(step: FunctionType) -> frozenset[str]:
+    """Every name in the code of a step and of the functions that it calls: other fields of a record are not read."""
+    names, found, waiting = set[str](), set[FunctionType](), [step]
+    while waiting:
+        function = waiting.pop()
+        found.add(function)
+        named = function.__code__.co_names
+        names.update(named)
+        cells = [cell.cell_contents for cell in function.__closure__ or ()]
+        reached = {one for one in [*map(function.__globals__.get, named), *cells] if isinstance(one, FunctionType)}
+        waiting += reached - found
+    return frozenset(names)
 
 
 def _arguments(
@@ -246,7 +267,7 @@ def _arguments(
 ) -> Arguments:
     parameters = inspect.signature(step).parameters
     arguments = {name: tuples.get(name) or _record(step, one.annotation) for name, one in parameters.items()}
-    idle = set(state) - set(_names_in(arguments))
+    idle = set(state) - set(_names_in(step, arguments))
     if idle:
         raise TypeError(f"{step.__qualname__}: state {sorted(idle)} is declared and not used")
     return arguments

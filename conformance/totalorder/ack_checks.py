@@ -30,6 +30,7 @@ from scatterproof.conformance.totalorder.ingress_barriers import (
     lowest_barrier,
 )
 from scatterproof.conformance.totalorder.outstanding import is_resent, outstanding_messages
+from scatterproof.conformance.totalorder.rows import LossRegisters, Net, Row, SilentLinks
 from scatterproof.conformance.totalorder.silent_links import live_lowest, silences
 from scatterproof.spec.topology import Role
 from scatterproof.spec.totalorder.messages import ANSWER, NO_BARRIER, NOT_SPOKEN, PacketKind
@@ -40,40 +41,30 @@ MAX_TIMESTAMP = (1 << 63) - 1
 
 
 @register_jitable
-def takes(next_link: Ints, link_target: Ints, node_count: int, sender: int, receiver: int, link: int) -> bool:
+def takes(net: Net, sender: int, receiver: int, link: int) -> bool:
     """Whether data from sender to receiver, both nodes, take the link."""
-    at = next_link[sender * node_count + receiver]
+    at = net.next_link[sender * net.node_count + receiver]
     while at >= 0 and at != link:
-        node = link_target[at]
-        at = -1 if node == receiver else next_link[node * node_count + receiver]
+        node = net.link_target[at]
+        at = -1 if node == receiver else net.next_link[node * net.node_count + receiver]
     return at >= 0
 
 
 @register_jitable
-def has_left(
-    in_flight: TableState, lowest: State, given: State, sender: int, receiver: int, number: int, its: int, at: int
-) -> None:
-    """A message of timestamp `its` is sent in row `at`: it is in flight until it is received. given: how many were.
+def has_left(row: Row, in_flight: TableState, lowest: State, given: State) -> None:
+    """A message is sent in this row: it is in flight until it is received. given: how many were.
 
     in_flight: (sender, receiver, number, timestamp) -> (timestamp, position, sender, receiver).
     lowest: no timestamp in flight is strictly below it, so that most rises of a barrier need no look at them.
     """
-    put(in_flight, (sender, receiver, number, its), (its, at, sender, receiver))
-    lowest[0] = min(lowest[0], its)
+    key = (row.sender, row.receiver, row.number, row.timestamp)
+    put(in_flight, key, (row.timestamp, row.position, row.sender, row.receiver))
+    lowest[0] = min(lowest[0], row.timestamp)
     given[0] += 1
 
 
 @register_jitable
-def passed_over(
-    in_flight: TableState,
-    lowest: State,
-    next_link: Ints,
-    link_target: Ints,
-    node_count: int,
-    stopped: Ints,
-    link: int,
-    ack: int,
-) -> tuple[int, int]:
+def passed_over(in_flight: TableState, lowest: State, net: Net, stopped: Ints, link: int, ack: int) -> tuple[int, int]:
     """The least timestamp, and where it was sent, among messages at or below the ack barrier that take the link and
     have not arrived; position -1 for none. What hosts that stopped send or should get is left out. lowest: is raised to
     the least timestamp of all in flight where the ack barrier has come to it."""
@@ -91,7 +82,7 @@ def passed_over(
         sender, receiver = field(in_flight, slot, 2), field(in_flight, slot, 3)
         if stopped[sender] or stopped[receiver]:
             continue
-        if not takes(next_link, link_target, node_count, sender, receiver, link):
+        if not takes(net, sender, receiver, link):
             continue
         if least_at < 0 or its < least or (its == least and at < least_at):
             least, least_at = its, at
@@ -99,17 +90,15 @@ def passed_over(
 
 
 @register_jitable
-def highest_on_route(
-    newest: Ints, newest_at: Ints, next_link: Ints, link_target: Ints, node_count: int, sender: int, receiver: int
-) -> tuple[int, int]:
+def highest_on_route(newest: Ints, newest_at: Ints, net: Net, sender: int, receiver: int) -> tuple[int, int]:
     """The greatest of `newest` on the links that data from sender to receiver take, and where; position -1 for none."""
     highest, highest_at = NOT_SPOKEN, -1
-    at = next_link[sender * node_count + receiver]
+    at = net.next_link[sender * net.node_count + receiver]
     while at >= 0:
         if newest_at[at] >= 0 and (highest_at < 0 or newest[at] > highest):
             highest, highest_at = newest[at], newest_at[at]
-        node = link_target[at]
-        at = -1 if node == receiver else next_link[node * node_count + receiver]
+        node = net.link_target[at]
+        at = -1 if node == receiver else net.next_link[node * net.node_count + receiver]
     return (highest, highest_at)
 
 
@@ -130,22 +119,8 @@ def highest_on_route(
     given=Cell(0),
 )
 def ack_barrier_promise_holds(
-    position: int,
-    kind: int,
-    node: int,
-    link: int,
-    sender: int,
-    receiver: int,
-    number: int,
-    flags: int,
-    packet: int,
-    timestamp: int,
-    ack_barrier: int,
-    loses: int,
-    failure_timeout_ns: int,
-    node_count: int,
-    next_link: Ints,
-    link_target: Ints,
+    row: Row,
+    net: Net,
     in_flight: TableState,
     highest: State,
     highest_at: State,
@@ -159,33 +134,33 @@ def ack_barrier_promise_holds(
 
     in_flight, lowest, given: see `has_left`.
     """
-    if not loses:
+    if not net.loses:
         return SILENT
-    if kind == CRASHED:
-        if link == ABSENT:
-            stopped[node] = 1
+    if row.kind == CRASHED:
+        if row.link == ABSENT:
+            stopped[row.node] = 1
         return SILENT
-    known = packet == DATA and 0 <= sender < node_count and 0 <= receiver < node_count
-    told = packet == NOTICE and failure_timeout_ns > 0
-    if kind == ARRIVED:
-        if (known or (told and 0 < number < ANSWER)) and receiver == node:
-            slot = find(in_flight, (sender, receiver, number, timestamp))
+    known = row.packet == DATA and 0 <= row.sender < net.node_count and 0 <= row.receiver < net.node_count
+    told = row.packet == NOTICE and net.failure_timeout_ns > 0
+    if row.kind == ARRIVED:
+        if (known or (told and 0 < row.number < ANSWER)) and row.receiver == row.node:
+            slot = find(in_flight, (row.sender, row.receiver, row.number, row.timestamp))
             if slot >= 0:
                 remove(in_flight, slot)
         return SILENT
-    if told and number == 0 and 0 <= sender < node_count:
-        stopped[sender] = 1
+    if told and row.number == 0 and 0 <= row.sender < net.node_count:
+        stopped[row.sender] = 1
     outcome = SILENT
-    if known and sender == node and not is_resent(flags):
-        has_left(in_flight, lowest, given, sender, receiver, number, timestamp, position)
-        bound, bound_at = highest_on_route(highest, highest_at, next_link, link_target, node_count, sender, receiver)
-        if bound_at >= 0 and timestamp <= bound and not (failure_timeout_ns and stopped[sender]):
-            outcome = violated(1, bound, timestamp, bound_at)
-    if ack_barrier != NO_BARRIER and (highest_at[link] < 0 or ack_barrier > highest[link]):
-        highest[link], highest_at[link] = ack_barrier, position
-        least, least_at = passed_over(in_flight, lowest, next_link, link_target, node_count, stopped, link, ack_barrier)
+    if known and row.sender == row.node and not is_resent(row.flags):
+        has_left(row, in_flight, lowest, given)
+        bound, bound_at = highest_on_route(highest, highest_at, net, row.sender, row.receiver)
+        if bound_at >= 0 and row.timestamp <= bound and not (net.failure_timeout_ns and stopped[row.sender]):
+            outcome = violated(1, bound, row.timestamp, bound_at)
+    if row.ack_barrier != NO_BARRIER and (highest_at[row.link] < 0 or row.ack_barrier > highest[row.link]):
+        highest[row.link], highest_at[row.link] = row.ack_barrier, row.position
+        least, least_at = passed_over(in_flight, lowest, net, stopped, row.link, row.ack_barrier)
         if least_at >= 0:
-            return violated(0, least, ack_barrier, least_at)
+            return violated(0, least, row.ack_barrier, least_at)
         if outcome[0] == 0 and given[0] > 0:
             return HOLDS
     return outcome
@@ -206,38 +181,26 @@ def ack_barrier_promise_holds(
     highest_at=PerLink(-1),
 )
 def ack_barrier_below_outstanding(
-    position: int,
-    node: int,
-    link: int,
-    sender: int,
-    flags: int,
-    packet: int,
-    timestamp: int,
-    ack_barrier: int,
-    loses: int,
-    least: Ints,
-    least_at: Ints,
-    highest: State,
-    highest_at: State,
+    row: Row, net: Net, least: Ints, least_at: Ints, highest: State, highest_at: State
 ) -> Outcome:
     """A host's ack barrier on a link is strictly below the least timestamp that it has outstanding of what it put
     there, by the acknowledgements that arrived; it never falls, and no message that it puts there later is at or below
     it."""
-    if not loses:
+    if not net.loses:
         return SILENT
     outcome = SILENT
-    given = packet == DATA and node == sender and not is_resent(flags)
-    if given and highest_at[link] >= 0 and timestamp <= highest[link]:
-        outcome = violated(2, highest[link], timestamp, highest_at[link])
-    elif ack_barrier != NO_BARRIER:
-        if highest_at[link] >= 0 and ack_barrier < highest[link]:
-            outcome = violated(1, highest[link], ack_barrier, highest_at[link])
-        elif least_at[link] >= 0:
+    given = row.packet == DATA and row.node == row.sender and not is_resent(row.flags)
+    if given and highest_at[row.link] >= 0 and row.timestamp <= highest[row.link]:
+        outcome = violated(2, highest[row.link], row.timestamp, highest_at[row.link])
+    elif row.ack_barrier != NO_BARRIER:
+        if highest_at[row.link] >= 0 and row.ack_barrier < highest[row.link]:
+            outcome = violated(1, highest[row.link], row.ack_barrier, highest_at[row.link])
+        elif least_at[row.link] >= 0:
             outcome = HOLDS
-            if ack_barrier >= least[link]:
-                outcome = violated(0, least[link], ack_barrier, least_at[link])
-    if ack_barrier != NO_BARRIER and (highest_at[link] < 0 or ack_barrier > highest[link]):
-        highest[link], highest_at[link] = ack_barrier, position
+            if row.ack_barrier >= least[row.link]:
+                outcome = violated(0, least[row.link], row.ack_barrier, least_at[row.link])
+    if row.ack_barrier != NO_BARRIER and (highest_at[row.link] < 0 or row.ack_barrier > highest[row.link]):
+        highest[row.link], highest_at[row.link] = row.ack_barrier, row.position
     return outcome
 
 
@@ -257,22 +220,7 @@ def ack_barrier_below_outstanding(
     recalls=PerNode(0),
 )
 def idle_ack_barrier_rises(
-    clock_ns: int,
-    node: int,
-    link: int,
-    sender: int,
-    number: int,
-    packet: int,
-    timestamp: int,
-    barrier: int,
-    ack_barrier: int,
-    loses: int,
-    causal: int,
-    least_at: Ints,
-    adjustment: Ints,
-    last: State,
-    promised: State,
-    recalls: State,
+    row: Row, net: Net, least_at: Ints, adjustment: Ints, last: State, promised: State, recalls: State
 ) -> Outcome:
     """With nothing outstanding on a link a host's ack barrier there is the one next below the least timestamp that it
     could still give: the greatest of its adjusted clock, the timestamp next to its last one, and its promises. A host
@@ -282,28 +230,28 @@ def idle_ack_barrier_rises(
     last: the greatest timestamp given, or ack barrier sent. promised: the greatest barrier sent. recalls: whether it
     has recalled anything.
     """
-    if not loses:
+    if not net.loses:
         return SILENT
     outcome = SILENT
-    if packet == NOTICE and node == sender and 0 < number < ANSWER:
-        recalls[node] = 1
-    if ack_barrier != NO_BARRIER and least_at[link] < 0:
-        now = adjusted(clock_ns, adjustment[node])
-        known = clock_ns >= 0
-        due = last[node]
-        if promised[node] > due:
-            due = promised[node] - 1
+    if row.packet == NOTICE and row.node == row.sender and 0 < row.number < ANSWER:
+        recalls[row.node] = 1
+    if row.ack_barrier != NO_BARRIER and least_at[row.link] < 0:
+        now = adjusted(row.clock_ns, adjustment[row.node])
+        known = row.clock_ns >= 0
+        due = last[row.node]
+        if promised[row.node] > due:
+            due = promised[row.node] - 1
         if known and now > due:
             due = now - 1
         outcome = HOLDS
-        if ack_barrier < due:
-            outcome = SILENT if recalls[node] else violated(0, due, ack_barrier, -1)
-        elif ack_barrier > due and known and not causal:
-            outcome = violated(1, due, ack_barrier, -1)
-    if packet == DATA and node == sender:
-        last[node] = max(last[node], timestamp)
-    last[node] = max(last[node], ack_barrier)
-    promised[node] = max(promised[node], barrier)
+        if row.ack_barrier < due:
+            outcome = SILENT if recalls[row.node] else violated(0, due, row.ack_barrier, -1)
+        elif row.ack_barrier > due and known and not net.causal:
+            outcome = violated(1, due, row.ack_barrier, -1)
+    if row.packet == DATA and row.node == row.sender:
+        last[row.node] = max(last[row.node], row.timestamp)
+    last[row.node] = max(last[row.node], row.ack_barrier)
+    promised[row.node] = max(promised[row.node], row.barrier)
     return outcome
 
 
@@ -321,41 +269,48 @@ def idle_ack_barrier_rises(
     kept_link=PerLink(0),
 )
 def switch_ack_barrier_is_minimum(
-    link: int,
-    ack_barrier: int,
-    loses: int,
-    late: int,
-    failure_timeout_ns: int,
-    feeds_first: Ints,
-    feeds_links: Ints,
-    feeds_group: Ints,
-    newest_ack: Ints,
-    newest_ack_at: Ints,
-    live: Ints,
-    low_ack: Ints,
-    kept_at: State,
-    kept_link: State,
+    row: Row, net: Net, losses: LossRegisters, silent: SilentLinks, kept_at: State, kept_link: State
 ) -> Outcome:
     """A switch's ack barrier is the minimum over the ingress links that reach the egress link; where switches may be
     late, at or below it. Where failures are handled, links that it may have given up need not count, and may count as
     they did then."""
-    first, last = feeds_first[link], feeds_first[link + 1]
-    if not loses or ack_barrier == NO_BARRIER or first == last:
+    first, last = net.feeds_first[row.link], net.feeds_first[row.link + 1]
+    if not net.loses or row.ack_barrier == NO_BARRIER or first == last:
         return SILENT
-    if failure_timeout_ns:
-        bound = live_lowest(newest_ack, live, feeds_links, first, last)
-        if bound != NO_BARRIER and ack_barrier > bound:
+    if net.failure_timeout_ns:
+        bound = live_lowest(losses.newest_ack, silent.live, net.feeds_links, first, last)
+        if bound != NO_BARRIER and row.ack_barrier > bound:
             return violated(
-                0, bound, ack_barrier, lowest_at(newest_ack, newest_ack_at, feeds_links, first, last, bound)
+                0,
+                bound,
+                row.ack_barrier,
+                lowest_at(losses.newest_ack, losses.newest_ack_at, net.feeds_links, first, last, bound),
             )
-        least = lowest_barrier(low_ack, feeds_links, first, last)
-        if ack_barrier < least:
+        least = lowest_barrier(silent.low_ack, net.feeds_links, first, last)
+        if row.ack_barrier < least:
             return violated(
-                1, least, ack_barrier, lowest_at(newest_ack, newest_ack_at, feeds_links, first, last, least)
+                1,
+                least,
+                row.ack_barrier,
+                lowest_at(losses.newest_ack, losses.newest_ack_at, net.feeds_links, first, last, least),
             )
         return SILENT if bound == NO_BARRIER else HOLDS
-    minimum = kept_lowest(newest_ack, newest_ack_at, feeds_links, first, last, kept_at, kept_link, feeds_group[link])
-    if ack_barrier == minimum or (late and ack_barrier < minimum):
+    minimum = kept_lowest(
+        losses.newest_ack,
+        losses.newest_ack_at,
+        net.feeds_links,
+        first,
+        last,
+        kept_at,
+        kept_link,
+        net.feeds_group[row.link],
+    )
+    if row.ack_barrier == minimum or (net.late and row.ack_barrier < minimum):
         return HOLDS
-    way = 0 if ack_barrier > minimum else 1
-    return violated(way, minimum, ack_barrier, lowest_at(newest_ack, newest_ack_at, feeds_links, first, last, minimum))
+    way = 0 if row.ack_barrier > minimum else 1
+    return violated(
+        way,
+        minimum,
+        row.ack_barrier,
+        lowest_at(losses.newest_ack, losses.newest_ack_at, net.feeds_links, first, last, minimum),
+    )

@@ -24,6 +24,7 @@ from scatterproof.conformance.checks.step import (
 )
 from scatterproof.conformance.checks.tables import change, field, find, put, remove, room, used
 from scatterproof.conformance.totalorder.host_clocks import ADJUST, ADJUSTED, adjusted, adjustments
+from scatterproof.conformance.totalorder.rows import Net, Row
 from scatterproof.conformance.totalorder.sending_checks import FIRST, due_barrier, place_in_scattering
 from scatterproof.spec.topology import Role
 from scatterproof.spec.totalorder.messages import NO_BARRIER, NOT_SPOKEN, PacketKind
@@ -86,22 +87,7 @@ def aligned_maximum(collected: TableState, owner: int, latest: int) -> int:
     ),
     collected=Table(2, 7),
 )
-def receiver_returns_aligned_maximum(
-    position: int,
-    kind: int,
-    clock_ns: int,
-    node: int,
-    sender: int,
-    receiver: int,
-    number: int,
-    digest: int,
-    packet: int,
-    timestamp: int,
-    adjustment_interval_ns: int,
-    node_count: int,
-    next_link: Ints,
-    collected: TableState,
-) -> Outcome:
+def receiver_returns_aligned_maximum(row: Row, net: Net, collected: TableState) -> Outcome:
     """A receiver answers each first message that it collected with the greatest of the aligned timestamps, and with the
     time from its arrival to the latest one. What came since it answered last is a round, be there a way back or not;
     clocks must be recorded.
@@ -109,28 +95,32 @@ def receiver_returns_aligned_maximum(
     collected: (receiver, sender) -> (receiver, timestamp, clock at arrival, number, whether answered, position, whether
     the sender can be answered).
     """
-    if adjustment_interval_ns == 0:
+    if net.adjustment_interval_ns == 0:
         return SILENT
-    if kind == ARRIVED:
-        if packet == ADJUST and receiver == node and clock_ns >= 0:
-            forget_answered(collected, node)
-            reached = 0 <= sender < node_count and next_link[node * node_count + sender] >= 0
-            put(collected, (node, sender), (node, timestamp, clock_ns, number, 0, position, int(reached)))
+    if row.kind == ARRIVED:
+        if row.packet == ADJUST and row.receiver == row.node and row.clock_ns >= 0:
+            forget_answered(collected, row.node)
+            reached = 0 <= row.sender < net.node_count and net.next_link[row.node * net.node_count + row.sender] >= 0
+            put(
+                collected,
+                (row.node, row.sender),
+                (row.node, row.timestamp, row.clock_ns, row.number, 0, row.position, int(reached)),
+            )
         return SILENT
-    if packet != ADJUSTED or node != sender:
+    if row.packet != ADJUSTED or row.node != row.sender:
         return SILENT
-    slot = find(collected, (node, receiver))
+    slot = find(collected, (row.node, row.receiver))
     if slot < 0:
-        return violated(0, 0, number, -1)
-    if field(collected, slot, NUMBER) != number:
-        return violated(0, field(collected, slot, NUMBER), number, field(collected, slot, POSITION))
-    latest = latest_arrival(collected, node)
-    maximum = aligned_maximum(collected, node, latest)
+        return violated(0, 0, row.number, -1)
+    if field(collected, slot, NUMBER) != row.number:
+        return violated(0, field(collected, slot, NUMBER), row.number, field(collected, slot, POSITION))
+    latest = latest_arrival(collected, row.node)
+    maximum = aligned_maximum(collected, row.node, latest)
     waited, at = latest - field(collected, slot, ARRIVAL), field(collected, slot, POSITION)
-    note_answer(collected, node, slot)
-    if timestamp != maximum:
-        return violated(1, maximum, timestamp, -1)
-    return HOLDS if digest == waited else violated(2, waited, digest, at)
+    note_answer(collected, row.node, slot)
+    if row.timestamp != maximum:
+        return violated(1, maximum, row.timestamp, -1)
+    return HOLDS if row.digest == waited else violated(2, waited, row.digest, at)
 
 
 @register_jitable
@@ -179,19 +169,8 @@ def note_question(
     ack_promised=PerNode(NO_BARRIER),
 )
 def sender_takes_least_difference(
-    clock_ns: int,
-    node: int,
-    sender: int,
-    receiver: int,
-    number: int,
-    packet: int,
-    timestamp: int,
-    barrier: int,
-    ack_barrier: int,
-    causal: int,
-    adjustment_interval_ns: int,
-    failure_timeout_ns: int,
-    node_count: int,
+    row: Row,
+    net: Net,
     place: int,
     adjustment: Ints,
     concluded: Ints,
@@ -211,32 +190,36 @@ def sender_takes_least_difference(
     last: the least that is strictly above the last timestamp given. begun, newest: how many rounds, and the last one's
     number. served, asked: as for `left_out`.
     """
-    if adjustment_interval_ns == 0:
+    if net.adjustment_interval_ns == 0:
         return SILENT
     outcome = SILENT
-    pair = node * node_count + receiver if node == sender and 0 <= receiver < node_count else -1
-    if packet == DATA and pair >= 0 and served[pair] == 0:
-        served[pair] = begun[node] + 1
+    pair = (
+        row.node * net.node_count + row.receiver
+        if row.node == row.sender and 0 <= row.receiver < net.node_count
+        else -1
+    )
+    if row.packet == DATA and pair >= 0 and served[pair] == 0:
+        served[pair] = begun[row.node] + 1
     if place == FIRST:
-        if clock_ns >= 0:
-            now = adjusted(clock_ns, adjustment[node])
-            due = due_barrier(now, last[node], promised[node], ack_promised[node])
-            if timestamp < due or (timestamp > due and not causal):
-                outcome = violated(0, due, timestamp, -1)
-            elif concluded[node] > 0:
+        if row.clock_ns >= 0:
+            now = adjusted(row.clock_ns, adjustment[row.node])
+            due = due_barrier(now, last[row.node], promised[row.node], ack_promised[row.node])
+            if row.timestamp < due or (row.timestamp > due and not net.causal):
+                outcome = violated(0, due, row.timestamp, -1)
+            elif concluded[row.node] > 0:
                 outcome = HOLDS
-        last[node] = max(last[node], adjusted(timestamp, 1))
-    elif packet == ADJUST and node == sender:
-        if receiver == node:
-            outcome = violated(2, 0, receiver, -1)
-        elif clock_ns >= 0 and timestamp != clock_ns:
-            outcome = violated(1, clock_ns, timestamp, -1)
+        last[row.node] = max(last[row.node], adjusted(row.timestamp, 1))
+    elif row.packet == ADJUST and row.node == row.sender:
+        if row.receiver == row.node:
+            outcome = violated(2, 0, row.receiver, -1)
+        elif row.clock_ns >= 0 and row.timestamp != row.clock_ns:
+            outcome = violated(1, row.clock_ns, row.timestamp, -1)
         if pair >= 0:
-            missed = note_question(node, pair, node_count, number, begun, newest, served, asked)
-            if missed >= 0 and failure_timeout_ns == 0:
-                outcome = violated(3, missed, number, -1)
-    promised[node] = max(promised[node], barrier)
-    ack_promised[node] = max(ack_promised[node], ack_barrier)
+            missed = note_question(row.node, pair, net.node_count, row.number, begun, newest, served, asked)
+            if missed >= 0 and net.failure_timeout_ns == 0:
+                outcome = violated(3, missed, row.number, -1)
+    promised[row.node] = max(promised[row.node], row.barrier)
+    ack_promised[row.node] = max(ack_promised[row.node], row.ack_barrier)
     return outcome
 
 
@@ -254,31 +237,27 @@ def sender_takes_least_difference(
     begun_at=PerNode(-1),
 )
 def adjustment_is_repeated(
-    position: int,
-    clock_ns: int,
-    node: int,
-    sender: int,
-    number: int,
-    packet: int,
-    adjustment_interval_ns: int,
-    number_before: State,
-    begun_before_ns: State,
-    begun_at: State,
+    row: Row, net: Net, number_before: State, begun_before_ns: State, begun_at: State
 ) -> Outcome:
     """Rounds of one host are numbered upwards, and each begins within two intervals of the one before."""
-    if adjustment_interval_ns == 0 or packet != ADJUST or node != sender:
+    if net.adjustment_interval_ns == 0 or row.packet != ADJUST or row.node != row.sender:
         return SILENT
-    first, before, before_ns, at = begun_at[node] < 0, number_before[node], begun_before_ns[node], begun_at[node]
-    if not first and number == before:
+    first, before, before_ns, at = (
+        begun_at[row.node] < 0,
+        number_before[row.node],
+        begun_before_ns[row.node],
+        begun_at[row.node],
+    )
+    if not first and row.number == before:
         return SILENT
-    number_before[node], begun_before_ns[node], begun_at[node] = number, clock_ns, position
+    number_before[row.node], begun_before_ns[row.node], begun_at[row.node] = row.number, row.clock_ns, row.position
     if first:
         return SILENT
-    if number < before:
-        return violated(0, before, number, at)
+    if row.number < before:
+        return violated(0, before, row.number, at)
     # Half of the time since, rounded up: twice the interval might wrap.
-    if clock_ns > before_ns >= 0 and (clock_ns - before_ns - 1) // 2 >= adjustment_interval_ns:
-        return violated(1, before_ns, clock_ns, at)
+    if row.clock_ns > before_ns >= 0 and (row.clock_ns - before_ns - 1) // 2 >= net.adjustment_interval_ns:
+        return violated(1, before_ns, row.clock_ns, at)
     return HOLDS
 
 
@@ -299,13 +278,8 @@ def adjustment_is_repeated(
     ack_promised=PerNode(NO_BARRIER),
 )
 def adjustment_keeps_promises(
-    clock_ns: int,
-    node: int,
-    packet: int,
-    timestamp: int,
-    barrier: int,
-    ack_barrier: int,
-    adjustment_interval_ns: int,
+    row: Row,
+    net: Net,
     place: int,
     adjustment: Ints,
     concluded: Ints,
@@ -319,24 +293,24 @@ def adjustment_keeps_promises(
 
     last: the greatest timestamp given; least_next: the least that is strictly above it.
     """
-    if adjustment_interval_ns == 0:
+    if net.adjustment_interval_ns == 0:
         return SILENT
     outcome = SILENT
     if place == FIRST:
-        due = due_barrier(NOT_SPOKEN, least_next[node], promised[node], ack_promised[node])
-        if timestamp < due:
-            outcome = violated(0, due, timestamp, -1)
-        elif concluded[node] > 0:
+        due = due_barrier(NOT_SPOKEN, least_next[row.node], promised[row.node], ack_promised[row.node])
+        if row.timestamp < due:
+            outcome = violated(0, due, row.timestamp, -1)
+        elif concluded[row.node] > 0:
             outcome = HOLDS
-        last[node] = max(last[node], timestamp)
-        least_next[node] = max(least_next[node], adjusted(timestamp, 1))
-    elif packet != DATA and barrier != NO_BARRIER and clock_ns >= 0:
-        now = adjusted(clock_ns, adjustment[node])
-        due = due_barrier(now, last[node], promised[node], ack_promised[node])
-        if barrier != due:
-            outcome = violated(1, due, barrier, -1)
-        elif concluded[node] > 0:
+        last[row.node] = max(last[row.node], row.timestamp)
+        least_next[row.node] = max(least_next[row.node], adjusted(row.timestamp, 1))
+    elif row.packet != DATA and row.barrier != NO_BARRIER and row.clock_ns >= 0:
+        now = adjusted(row.clock_ns, adjustment[row.node])
+        due = due_barrier(now, last[row.node], promised[row.node], ack_promised[row.node])
+        if row.barrier != due:
+            outcome = violated(1, due, row.barrier, -1)
+        elif concluded[row.node] > 0:
             outcome = HOLDS
-    promised[node] = max(promised[node], barrier)
-    ack_promised[node] = max(ack_promised[node], ack_barrier)
+    promised[row.node] = max(promised[row.node], row.barrier)
+    ack_promised[row.node] = max(ack_promised[row.node], row.ack_barrier)
     return outcome

@@ -17,6 +17,7 @@ from scatterproof.conformance.totalorder.ingress_barriers import (
     newest_barriers,
 )
 from scatterproof.conformance.totalorder.outstanding import is_resent
+from scatterproof.conformance.totalorder.rows import Net, NewestBarriers, Row, SilentLinks
 from scatterproof.conformance.totalorder.silent_links import live_lowest, silences
 from scatterproof.spec.topology import Role
 from scatterproof.spec.totalorder.messages import NO_BARRIER, NOT_SPOKEN, PacketKind
@@ -39,49 +40,53 @@ DATA = int(PacketKind.DATA)
     kept_link=PerLink(0),
 )
 def switch_barrier_is_minimum(
-    node: int,
-    link: int,
-    barrier: int,
-    late: int,
-    failure_timeout_ns: int,
-    feeds_first: Ints,
-    feeds_links: Ints,
-    feeds_group: Ints,
-    ingress_first: Ints,
-    ingress_links: Ints,
-    newest: Ints,
-    newest_at: Ints,
-    live: Ints,
-    low_barrier: Ints,
-    kept_at: State,
-    kept_link: State,
+    row: Row, net: Net, barriers: NewestBarriers, silent: SilentLinks, kept_at: State, kept_link: State
 ) -> Outcome:
     """A switch's barrier is at or below the minimum over the ingress links that reach the egress link, and at or above
     the minimum over all its ingress links unless switches may be late. Where failures are handled, links that it may
     have given up need not count, and may count as they did then."""
-    first, last = feeds_first[link], feeds_first[link + 1]
-    if barrier == NO_BARRIER or first == last:
+    first, last = net.feeds_first[row.link], net.feeds_first[row.link + 1]
+    if row.barrier == NO_BARRIER or first == last:
         return SILENT
-    if failure_timeout_ns:
-        bound = live_lowest(newest, live, feeds_links, first, last)
-        if bound != NO_BARRIER and barrier > bound:
-            return violated(0, bound, barrier, lowest_at(newest, newest_at, feeds_links, first, last, bound))
-        first, last = ingress_first[node], ingress_first[node + 1]
-        least = lowest_barrier(low_barrier, ingress_links, first, last)
-        if barrier < least:
-            return violated(1, least, barrier, lowest_at(newest, newest_at, ingress_links, first, last, least))
+    if net.failure_timeout_ns:
+        bound = live_lowest(barriers.newest, silent.live, net.feeds_links, first, last)
+        if bound != NO_BARRIER and row.barrier > bound:
+            return violated(
+                0,
+                bound,
+                row.barrier,
+                lowest_at(barriers.newest, barriers.newest_at, net.feeds_links, first, last, bound),
+            )
+        first, last = net.ingress_first[row.node], net.ingress_first[row.node + 1]
+        least = lowest_barrier(silent.low_barrier, net.ingress_links, first, last)
+        if row.barrier < least:
+            return violated(
+                1,
+                least,
+                row.barrier,
+                lowest_at(barriers.newest, barriers.newest_at, net.ingress_links, first, last, least),
+            )
         return SILENT if bound == NO_BARRIER else HOLDS
-    minimum = kept_lowest(newest, newest_at, feeds_links, first, last, kept_at, kept_link, feeds_group[link])
-    if barrier == minimum:
+    minimum = kept_lowest(
+        barriers.newest, barriers.newest_at, net.feeds_links, first, last, kept_at, kept_link, net.feeds_group[row.link]
+    )
+    if row.barrier == minimum:
         return HOLDS
-    if barrier > minimum:
-        return violated(0, minimum, barrier, lowest_at(newest, newest_at, feeds_links, first, last, minimum))
-    if late:
+    if row.barrier > minimum:
+        return violated(
+            0,
+            minimum,
+            row.barrier,
+            lowest_at(barriers.newest, barriers.newest_at, net.feeds_links, first, last, minimum),
+        )
+    if net.late:
         return HOLDS
-    first, last = ingress_first[node], ingress_first[node + 1]
-    least = lowest_barrier(newest, ingress_links, first, last)
-    if barrier < least:
-        return violated(1, least, barrier, lowest_at(newest, newest_at, ingress_links, first, last, least))
+    first, last = net.ingress_first[row.node], net.ingress_first[row.node + 1]
+    least = lowest_barrier(barriers.newest, net.ingress_links, first, last)
+    if row.barrier < least:
+        return violated(
+            1, least, row.barrier, lowest_at(barriers.newest, barriers.newest_at, net.ingress_links, first, last, least)
+        )
     return SILENT
 
 
@@ -101,17 +106,9 @@ def switch_barrier_is_minimum(
     least_link=PerNode(0),
 )
 def only_reaching_links_count(
-    node: int,
-    link: int,
-    barrier: int,
-    failure_timeout_ns: int,
-    feeds_first: Ints,
-    feeds_links: Ints,
-    feeds_group: Ints,
-    ingress_first: Ints,
-    ingress_links: Ints,
-    newest: Ints,
-    newest_at: Ints,
+    row: Row,
+    net: Net,
+    barriers: NewestBarriers,
     low_barrier: Ints,
     kept_at: State,
     kept_link: State,
@@ -120,21 +117,34 @@ def only_reaching_links_count(
 ) -> Outcome:
     """Ingress links that cannot reach the egress link hold its barrier down nowhere. At stake when one of them is
     below all those that can. A link that may have been given up may hold it down where it was then (TO-FAIL)."""
-    first, last = feeds_first[link], feeds_first[link + 1]
-    all_first, all_last = ingress_first[node], ingress_first[node + 1]
-    if barrier == NO_BARRIER or first == last or last - first == all_last - all_first:
+    first, last = net.feeds_first[row.link], net.feeds_first[row.link + 1]
+    all_first, all_last = net.ingress_first[row.node], net.ingress_first[row.node + 1]
+    if row.barrier == NO_BARRIER or first == last or last - first == all_last - all_first:
         return SILENT
-    if failure_timeout_ns:
-        minimum = lowest_barrier(low_barrier, feeds_links, first, last)
-        least = lowest_barrier(low_barrier, ingress_links, all_first, all_last)
+    if net.failure_timeout_ns:
+        minimum = lowest_barrier(low_barrier, net.feeds_links, first, last)
+        least = lowest_barrier(low_barrier, net.ingress_links, all_first, all_last)
     else:
-        minimum = kept_lowest(newest, newest_at, feeds_links, first, last, kept_at, kept_link, feeds_group[link])
-        least = kept_lowest(newest, newest_at, ingress_links, all_first, all_last, least_at, least_link, node)
-    if least >= minimum or barrier < least:
+        minimum = kept_lowest(
+            barriers.newest,
+            barriers.newest_at,
+            net.feeds_links,
+            first,
+            last,
+            kept_at,
+            kept_link,
+            net.feeds_group[row.link],
+        )
+        least = kept_lowest(
+            barriers.newest, barriers.newest_at, net.ingress_links, all_first, all_last, least_at, least_link, row.node
+        )
+    if least >= minimum or row.barrier < least:
         return SILENT
-    if barrier >= minimum:
+    if row.barrier >= minimum:
         return HOLDS
-    return violated(0, minimum, barrier, lowest_at(newest, newest_at, feeds_links, first, last, minimum))
+    return violated(
+        0, minimum, row.barrier, lowest_at(barriers.newest, barriers.newest_at, net.feeds_links, first, last, minimum)
+    )
 
 
 @check(
@@ -145,26 +155,16 @@ def only_reaching_links_count(
     highest=PerLink(NOT_SPOKEN),
     highest_at=PerLink(-1),
 )
-def barrier_promise_holds(
-    position: int,
-    link: int,
-    flags: int,
-    packet: int,
-    timestamp: int,
-    barrier: int,
-    loses: int,
-    highest: State,
-    highest_at: State,
-) -> Outcome:
+def barrier_promise_holds(row: Row, net: Net, highest: State, highest_at: State) -> Outcome:
     """After a barrier no data message strictly below it leaves on that link for the first time: but for what is lost
     nothing is sent again, whatever a packet says. A message's own barrier is not earlier."""
     outcome = SILENT
-    if packet == DATA and highest_at[link] >= 0 and not (loses and is_resent(flags)):
+    if row.packet == DATA and highest_at[row.link] >= 0 and not (net.loses and is_resent(row.flags)):
         outcome = HOLDS
-        if timestamp < highest[link]:
-            outcome = violated(0, highest[link], timestamp, highest_at[link])
-    if barrier != NO_BARRIER and (highest_at[link] < 0 or barrier > highest[link]):
-        highest[link], highest_at[link] = barrier, position
+        if row.timestamp < highest[row.link]:
+            outcome = violated(0, highest[row.link], row.timestamp, highest_at[row.link])
+    if row.barrier != NO_BARRIER and (highest_at[row.link] < 0 or row.barrier > highest[row.link]):
+        highest[row.link], highest_at[row.link] = row.barrier, row.position
     return outcome
 
 
@@ -176,21 +176,15 @@ def barrier_promise_holds(
     highest=PerLink(NOT_SPOKEN),
     highest_at=PerLink(-1),
 )
-def barriers_never_fall(
-    position: int,
-    link: int,
-    barrier: int,
-    highest: State,
-    highest_at: State,
-) -> Outcome:
+def barriers_never_fall(row: Row, highest: State, highest_at: State) -> Outcome:
     """No barrier sent on a link is below one sent on it earlier. At stake from the second one on."""
-    if barrier == NO_BARRIER:
+    if row.barrier == NO_BARRIER:
         return SILENT
-    if highest_at[link] < 0:
-        highest[link], highest_at[link] = barrier, position
+    if highest_at[row.link] < 0:
+        highest[row.link], highest_at[row.link] = row.barrier, row.position
         return SILENT
-    if barrier < highest[link]:
-        return violated(0, highest[link], barrier, highest_at[link])
-    if barrier > highest[link]:
-        highest[link], highest_at[link] = barrier, position
+    if row.barrier < highest[row.link]:
+        return violated(0, highest[row.link], row.barrier, highest_at[row.link])
+    if row.barrier > highest[row.link]:
+        highest[row.link], highest_at[row.link] = row.barrier, row.position
     return HOLDS

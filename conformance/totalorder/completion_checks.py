@@ -32,6 +32,7 @@ from scatterproof.conformance.totalorder.ingress_barriers import (
     newest_barriers,
 )
 from scatterproof.conformance.totalorder.parameters import ENVIRONMENT_CODES
+from scatterproof.conformance.totalorder.rows import LossRegisters, Net, Row
 from scatterproof.conformance.totalorder.silent_links import stoppages
 from scatterproof.spec.totalorder.messages import ANSWER, NOT_SPOKEN, Environment, PacketKind
 from scatterproof.spec.trace import ABSENT, Kind, Order
@@ -43,39 +44,29 @@ A, D5 = ENVIRONMENT_CODES[Environment.A], ENVIRONMENT_CODES[Environment.D5]
 
 @register_jitable
 def is_passed(
-    timestamp: int,
-    host: int,
-    newest: Ints,
-    newest_ack: Ints,
-    record: Ints,
-    ingress_first: Ints,
-    ingress_links: Ints,
-    only_acknowledged: bool,
+    timestamp: int, host: int, net: Net, losses: LossRegisters, newest: Ints, only_acknowledged: bool
 ) -> bool:
     """Whether a host must deliver a message by the registers of its ingress links (TO-DELIVER, TO-FLAG-RX); where
     failures are handled, only what is acknowledged (TO-ATOMIC)."""
-    first, last = ingress_first[host], ingress_first[host + 1]
+    first, last = net.ingress_first[host], net.ingress_first[host + 1]
     if first == last:
         return False
     # Without loss there is neither an ack barrier nor a record.
-    ack = lowest_barrier(newest_ack, ingress_links, first, last)
+    ack = lowest_barrier(losses.newest_ack, net.ingress_links, first, last)
     if only_acknowledged or (ack > NOT_SPOKEN and timestamp <= ack):
         return ack > NOT_SPOKEN and timestamp <= ack
-    in_loss_state = highest_record(record, ingress_links, first, last) > ack
-    return not in_loss_state and timestamp < lowest_barrier(newest, ingress_links, first, last)
+    in_loss_state = highest_record(losses.most, net.ingress_links, first, last) > ack
+    return not in_loss_state and timestamp < lowest_barrier(newest, net.ingress_links, first, last)
 
 
 @register_jitable
 def kept_messages(
     waiting: TableState,
+    net: Net,
+    losses: LossRegisters,
     newest: Ints,
-    newest_ack: Ints,
-    record: Ints,
-    ingress_first: Ints,
-    ingress_links: Ints,
     stopped: Ints,
     cut: Ints,
-    node_count: int,
     only_passed: bool,
     only_acknowledged: bool,
 ) -> tuple[int, int, int]:
@@ -86,11 +77,10 @@ def kept_messages(
             continue
         sent_timestamp, arrived_at, host = field(waiting, slot, 0), field(waiting, slot, 1), field(waiting, slot, 2)
         sender = field(waiting, slot, 3)
-        if stopped[host] or (0 <= sender < node_count and 0 <= cut[host * node_count + sender] <= sent_timestamp):
+        known = 0 <= sender < net.node_count
+        if stopped[host] or (known and 0 <= cut[host * net.node_count + sender] <= sent_timestamp):
             continue
-        if only_passed and not is_passed(
-            sent_timestamp, host, newest, newest_ack, record, ingress_first, ingress_links, only_acknowledged
-        ):
+        if only_passed and not is_passed(sent_timestamp, host, net, losses, newest, only_acknowledged):
             continue
         kept += 1
         if first_at < 0 or arrived_at < first_at:
@@ -160,20 +150,8 @@ def is_original(link: int, link_seq: int, flags: int, newest_seq: State, life: S
     delivered=Cell(0),
 )
 def awaited_deliveries(
-    position: int,
-    kind: int,
-    node: int,
-    link: int,
-    link_seq: int,
-    sender: int,
-    receiver: int,
-    number: int,
-    flags: int,
-    packet: int,
-    timestamp: int,
-    failure_timeout_ns: int,
-    node_count: int,
-    node_is_host: Ints,
+    row: Row,
+    net: Net,
     newest_data_seq: State,
     data_life: State,
     waiting: TableState,
@@ -187,16 +165,29 @@ def awaited_deliveries(
     sender, the number up to which all was delivered; ahead: (receiver, sender, number) of what was delivered beyond
     that.
     """
-    if kind == DELIVERED:
-        if note_delivery(waiting, ahead, in_order, node_count, (node, sender, number)):
+    if row.kind == DELIVERED:
+        if note_delivery(waiting, ahead, in_order, net.node_count, (row.node, row.sender, row.number)):
             delivered[0] += 1
-    elif packet == NOTICE:
-        if failure_timeout_ns and receiver == node and 0 <= sender < node_count and 0 < number < ANSWER:
-            note_delivery(waiting, ahead, in_order, node_count, (node, sender, number))
-    elif packet == DATA and receiver == node and node_is_host[node]:
-        original = is_original(link, link_seq, flags, newest_data_seq, data_life)
+    elif row.packet == NOTICE:
+        if (
+            net.failure_timeout_ns
+            and row.receiver == row.node
+            and 0 <= row.sender < net.node_count
+            and 0 < row.number < ANSWER
+        ):
+            note_delivery(waiting, ahead, in_order, net.node_count, (row.node, row.sender, row.number))
+    elif row.packet == DATA and row.receiver == row.node and net.node_is_host[row.node]:
+        original = is_original(row.link, row.link_seq, row.flags, newest_data_seq, data_life)
         if original:
-            await_delivery(waiting, ahead, in_order, node_count, (node, sender, number), timestamp, position)
+            await_delivery(
+                waiting,
+                ahead,
+                in_order,
+                net.node_count,
+                (row.node, row.sender, row.number),
+                row.timestamp,
+                row.position,
+            )
 
 
 @register_jitable
@@ -213,31 +204,22 @@ def is_passing(packet: int, late: int) -> bool:
     passing=PerNode(0),
     outages=Cell(0),
 )
-def unsent_messages(
-    kind: int,
-    node: int,
-    link: int,
-    link_seq: int,
-    flags: int,
-    packet: int,
-    late: int,
-    node_is_host: Ints,
-    newest_seq: State,
-    life: State,
-    passing: State,
-    outages: State,
-) -> None:
+def unsent_messages(row: Row, net: Net, newest_seq: State, life: State, passing: State, outages: State) -> None:
     """passing: what arrived at each switch and did not leave, since it began; a copy that the network makes does not
     count. outages: how much stopped and did not come back; a host that did has lost what it had, and stays one."""
-    if kind == SENT and is_passing(packet, late):
-        passing[node] -= 1
-    elif kind == ARRIVED and is_passing(packet, late) and is_original(link, link_seq, flags, newest_seq, life):
-        passing[node] += 1
-    elif kind == CRASHED:
+    if row.kind == SENT and is_passing(row.packet, net.late):
+        passing[row.node] -= 1
+    elif (
+        row.kind == ARRIVED
+        and is_passing(row.packet, net.late)
+        and is_original(row.link, row.link_seq, row.flags, newest_seq, life)
+    ):
+        passing[row.node] += 1
+    elif row.kind == CRASHED:
         outages[0] += 1
-    elif kind == RESTARTED and link == ABSENT:
-        passing[node] = 0  # what it had is lost
-    if kind == RESTARTED and outages[0] > 0 and not (link == ABSENT and node_is_host[node]):
+    elif row.kind == RESTARTED and row.link == ABSENT:
+        passing[row.node] = 0  # what it had is lost
+    if row.kind == RESTARTED and outages[0] > 0 and not (row.link == ABSENT and net.node_is_host[row.node]):
         outages[0] -= 1
 
 
@@ -252,17 +234,10 @@ def unsent_messages(
     derived=(newest_barriers, loss_registers, awaited_deliveries, unsent_messages, cut_offs, stoppages),
 )
 def arrived_is_delivered(
-    flags: int,
-    environment: int,
-    late: int,
-    failure_timeout_ns: int,
-    node_count: int,
-    node_is_host: Ints,
-    ingress_first: Ints,
-    ingress_links: Ints,
+    row: Row,
+    net: Net,
+    losses: LossRegisters,
     newest: Ints,
-    newest_ack: Ints,
-    most: Ints,
     waiting: TableState,
     cut: Ints,
     delivered: Ints,
@@ -279,28 +254,16 @@ def arrived_is_delivered(
     told the receiver to discard it; one that was silent for the time-out in the end has stopped, and what switches
     discard is not told.
     """
-    if not settled(flags):
+    if not settled(row.flags):
         return SILENT
-    handled = failure_timeout_ns > 0
-    only_passed = environment in (A, D5) or outages[0] > 0 or handled
-    kept, first_timestamp, first_at = kept_messages(
-        waiting,
-        newest,
-        newest_ack,
-        most,
-        ingress_first,
-        ingress_links,
-        stopped,
-        cut,
-        node_count,
-        only_passed,
-        handled,
-    )
+    handled = net.failure_timeout_ns > 0
+    only_passed = net.environment in (A, D5) or outages[0] > 0 or handled
+    kept, first_timestamp, first_at = kept_messages(waiting, net, losses, newest, stopped, cut, only_passed, handled)
     if kept > 0:
         return violated(0, first_timestamp, kept, first_at)
     # To a host that crashed messages are sent again for ever: where switches may be late, one is in them at any end.
-    for_ever = handled or (late and outages[0] > 0)
-    for switch in range(node_count):
-        if passing[switch] > 0 and not node_is_host[switch] and not stopped[switch] and not for_ever:
+    for_ever = handled or (net.late and outages[0] > 0)
+    for switch in range(net.node_count):
+        if passing[switch] > 0 and not net.node_is_host[switch] and not stopped[switch] and not for_ever:
             return violated(1, switch, passing[switch], -1)
     return HOLDS if delivered[0] > 0 else SILENT

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from scatterproof.conformance.checks.step import PerPair, State, derive
+from scatterproof.conformance.totalorder.rows import Net, Row
 from scatterproof.spec.topology import Role
 from scatterproof.spec.totalorder.messages import PacketKind
 from scatterproof.spec.trace import Kind
@@ -11,23 +12,18 @@ NOTICE = int(PacketKind.NOTICE)
 
 
 @derive(kinds=(Kind.ARRIVED,), at=Role.HOST, told=PerPair(0), cut=PerPair(-1))
-def cut_offs(
-    node: int,
-    sender: int,
-    receiver: int,
-    number: int,
-    packet: int,
-    timestamp: int,
-    failure_timeout_ns: int,
-    node_count: int,
-    told: State,
-    cut: State,
-) -> None:
+def cut_offs(row: Row, net: Net, told: State, cut: State) -> None:
     """By host and another, where failures are handled: told, whether a notice of its failure came; cut, the least
     timestamp that notices told the host to discard, -1 for none."""
-    if packet != NOTICE or number != 0 or not failure_timeout_ns or receiver != node or not 0 <= sender < node_count:
+    if (
+        row.packet != NOTICE
+        or row.number != 0
+        or not net.failure_timeout_ns
+        or row.receiver != row.node
+        or not 0 <= row.sender < net.node_count
+    ):
         return
-    pair = node * node_count + sender
+    pair = row.node * net.node_count + row.sender
     told[pair] = 1
-    if timestamp >= 0:
-        cut[pair] = timestamp if cut[pair] < 0 else min(cut[pair], timestamp)
+    if row.timestamp >= 0:
+        cut[pair] = row.timestamp if cut[pair] < 0 else min(cut[pair], row.timestamp)

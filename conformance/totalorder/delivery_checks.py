@@ -7,7 +7,6 @@ from scatterproof.conformance.checks.kinds import SENT, SUBMITTED
 from scatterproof.conformance.checks.step import (
     HOLDS,
     SILENT,
-    Ints,
     Outcome,
     PerNode,
     PerPair,
@@ -26,6 +25,7 @@ from scatterproof.conformance.totalorder.ingress_barriers import (
     newest_barriers,
 )
 from scatterproof.conformance.totalorder.parameters import ENVIRONMENT_CODES
+from scatterproof.conformance.totalorder.rows import LossRegisters, Net, NewestBarriers, Row
 from scatterproof.spec.topology import Role
 from scatterproof.spec.totalorder.messages import NOT_SPOKEN, Environment, PacketKind
 from scatterproof.spec.trace import Kind, Order
@@ -43,32 +43,24 @@ A, D5 = ENVIRONMENT_CODES[Environment.A], ENVIRONMENT_CODES[Environment.D5]
     ways=("node {node} delivered timestamp {found}, which is not strictly below its barrier {expected}",),
     derived=(newest_barriers, loss_registers),
 )
-def deliver_below_barrier(
-    node: int,
-    timestamp: int,
-    loses: int,
-    ingress_first: Ints,
-    ingress_links: Ints,
-    newest: Ints,
-    newest_at: Ints,
-    newest_ack: Ints,
-    record: Ints,
-) -> Outcome:
+def deliver_below_barrier(row: Row, net: Net, barriers: NewestBarriers, losses: LossRegisters) -> Outcome:
     """A receiver delivers only what is strictly below the least newest barrier of its ingress links or, under loss, at
     or below their least ack barrier. The loss state is TO-FLAG-RX's."""
-    first, last = ingress_first[node], ingress_first[node + 1]
+    first, last = net.ingress_first[row.node], net.ingress_first[row.node + 1]
     if first == last:
-        return violated(0, NOT_SPOKEN, timestamp, -1)
-    if loses:
-        ack = lowest_barrier(newest_ack, ingress_links, first, last)
-        if highest_record(record, ingress_links, first, last) > ack:
+        return violated(0, NOT_SPOKEN, row.timestamp, -1)
+    if net.loses:
+        ack = lowest_barrier(losses.newest_ack, net.ingress_links, first, last)
+        if highest_record(losses.record, net.ingress_links, first, last) > ack:
             return SILENT
-        if timestamp <= ack:
+        if row.timestamp <= ack:
             return HOLDS
-    bound = lowest_barrier(newest, ingress_links, first, last)
-    if timestamp < bound:
+    bound = lowest_barrier(barriers.newest, net.ingress_links, first, last)
+    if row.timestamp < bound:
         return HOLDS
-    return violated(0, bound, timestamp, lowest_at(newest, newest_at, ingress_links, first, last, bound))
+    return violated(
+        0, bound, row.timestamp, lowest_at(barriers.newest, barriers.newest_at, net.ingress_links, first, last, bound)
+    )
 
 
 @check(
@@ -84,24 +76,16 @@ def deliver_below_barrier(
     last_sender=PerNode(0),
     last_at=PerNode(-1),
 )
-def delivered_in_total_order(
-    position: int,
-    node: int,
-    sender: int,
-    timestamp: int,
-    last_timestamp: State,
-    last_sender: State,
-    last_at: State,
-) -> Outcome:
+def delivered_in_total_order(row: Row, last_timestamp: State, last_sender: State, last_at: State) -> Outcome:
     """Each delivery is strictly above, by (timestamp, sender), every earlier one of its receiver. At stake from the
     second one on."""
-    if last_at[node] >= 0:
-        if timestamp < last_timestamp[node]:
-            return violated(0, last_timestamp[node], timestamp, last_at[node])
-        if timestamp == last_timestamp[node] and sender <= last_sender[node]:
-            return violated(1, last_sender[node], sender, last_at[node])
-    outcome = HOLDS if last_at[node] >= 0 else SILENT
-    last_timestamp[node], last_sender[node], last_at[node] = timestamp, sender, position
+    if last_at[row.node] >= 0:
+        if row.timestamp < last_timestamp[row.node]:
+            return violated(0, last_timestamp[row.node], row.timestamp, last_at[row.node])
+        if row.timestamp == last_timestamp[row.node] and row.sender <= last_sender[row.node]:
+            return violated(1, last_sender[row.node], row.sender, last_at[row.node])
+    outcome = HOLDS if last_at[row.node] >= 0 else SILENT
+    last_timestamp[row.node], last_sender[row.node], last_at[row.node] = row.timestamp, row.sender, row.position
     return outcome
 
 
@@ -121,51 +105,41 @@ def delivered_in_total_order(
     in_flight=Table(3, 4),
     submitted=PerPair(0),
 )
-def delivered_once_as_sent(
-    position: int,
-    kind: int,
-    node: int,
-    sender: int,
-    receiver: int,
-    number: int,
-    digest: int,
-    packet: int,
-    timestamp: int,
-    node_count: int,
-    in_flight: TableState,
-    submitted: State,
-) -> Outcome:
+def delivered_once_as_sent(row: Row, net: Net, in_flight: TableState, submitted: State) -> Outcome:
     """What is delivered was submitted, to that receiver, with those contents, and sent with that timestamp; once.
 
     in_flight: (sender, receiver, number) -> (digest, timestamp, position of sending or -1, position of submission),
     until it is delivered. submitted: how many messages each pair has, which tells repeated from never submitted.
     """
-    key = (sender, receiver, number)
-    if kind == SUBMITTED:
-        put(in_flight, key, (digest, 0, -1, position))
-        if 0 <= sender < node_count and 0 <= receiver < node_count:
-            submitted[sender * node_count + receiver] = number
+    key = (row.sender, row.receiver, row.number)
+    if row.kind == SUBMITTED:
+        put(in_flight, key, (row.digest, 0, -1, row.position))
+        if 0 <= row.sender < net.node_count and 0 <= row.receiver < net.node_count:
+            submitted[row.sender * net.node_count + row.receiver] = row.number
         return SILENT
-    if kind == SENT:
-        if packet == DATA and node == sender:
+    if row.kind == SENT:
+        if row.packet == DATA and row.node == row.sender:
             slot = find(in_flight, key)
             if slot >= 0 and field(in_flight, slot, 2) < 0:
-                change(in_flight, slot, 1, timestamp)
-                change(in_flight, slot, 2, position)
+                change(in_flight, slot, 1, row.timestamp)
+                change(in_flight, slot, 2, row.position)
         return SILENT
-    if node != receiver:
-        return violated(4, receiver, node, -1)
+    if row.node != row.receiver:
+        return violated(4, row.receiver, row.node, -1)
     slot = find(in_flight, key)
     if slot < 0:
-        known = 0 <= sender < node_count and 1 <= number <= submitted[sender * node_count + receiver]
-        return violated(0 if known else 1, 0, number, -1)
+        known = (
+            0 <= row.sender < net.node_count
+            and 1 <= row.number <= submitted[row.sender * net.node_count + row.receiver]
+        )
+        return violated(0 if known else 1, 0, row.number, -1)
     contents, sent_timestamp = field(in_flight, slot, 0), field(in_flight, slot, 1)
     sent_at, submitted_at = field(in_flight, slot, 2), field(in_flight, slot, 3)
     remove(in_flight, slot)
-    if digest != contents:
-        return violated(2, contents, digest, submitted_at)
+    if row.digest != contents:
+        return violated(2, contents, row.digest, submitted_at)
     if sent_at < 0:
-        return violated(5, 0, number, submitted_at)
-    if timestamp != sent_timestamp:
-        return violated(3, sent_timestamp, timestamp, sent_at)
+        return violated(5, 0, row.number, submitted_at)
+    if row.timestamp != sent_timestamp:
+        return violated(3, sent_timestamp, row.timestamp, sent_at)
     return HOLDS

@@ -30,6 +30,7 @@ from scatterproof.conformance.checks.step import (
 from scatterproof.conformance.checks.tables import change, field, find, put, remove, room, used
 from scatterproof.conformance.totalorder.ingress_barriers import loss_registers, newest_barriers
 from scatterproof.conformance.totalorder.parameters import ENVIRONMENT_CODES
+from scatterproof.conformance.totalorder.rows import Net, Row
 from scatterproof.spec.totalorder.messages import NOT_SPOKEN, Environment, PacketKind
 from scatterproof.spec.trace import ABSENT, Kind, Order
 
@@ -57,17 +58,8 @@ def stays_up(stopped: int, heard_ns: int, time_ns: int, failure_timeout_ns: int)
     delivered_since=Cell(0),
 )
 def scatterings(
-    position: int,
-    time_ns: int,
-    kind: int,
-    node: int,
-    link: int,
-    sender: int,
-    receiver: int,
-    number: int,
-    packet: int,
-    scattering: int,
-    node_count: int,
+    row: Row,
+    net: Net,
     scattering_of: TableState,
     copies: TableState,
     missing: TableState,
@@ -86,32 +78,36 @@ def scatterings(
     where it came. knows: by host and another, whether such a notice came. last_heard: when something last arrived at a
     node. delivered_since: how much was since the first failure.
     """
-    if kind == ARRIVED:
-        last_heard[node] = time_ns
-        if receiver == node and packet == DATA:
-            note_that_it_came(scattering_of, copies, sender, node, number)
-        elif receiver == node and packet == NOTICE and number == 0 and 0 <= sender < node_count:
-            knows[node * node_count + sender] = 1
-    elif kind == CRASHED:
+    if row.kind == ARRIVED:
+        last_heard[row.node] = row.time_ns
+        if row.receiver == row.node and row.packet == DATA:
+            note_that_it_came(scattering_of, copies, row.sender, row.node, row.number)
+        elif row.receiver == row.node and row.packet == NOTICE and row.number == 0 and 0 <= row.sender < net.node_count:
+            knows[row.node * net.node_count + row.sender] = 1
+    elif row.kind == CRASHED:
         failures_seen[0] += 1
-        nodes_stopped[node] = 1 if link == ABSENT else nodes_stopped[node]
-    elif kind == SUBMITTED:
+        nodes_stopped[row.node] = 1 if row.link == ABSENT else nodes_stopped[row.node]
+    elif row.kind == SUBMITTED:
         submitted[0] += 1
-        if 0 <= sender < node_count and 0 <= receiver < node_count:
-            put(scattering_of, (sender, receiver, number), (scattering,))
-            owed = 1 - knows[sender * node_count + receiver]
-            put(copies, (sender, scattering, receiver), (-1, position, receiver, sender, scattering, owed))
-            slot = find(missing, (sender, scattering))
-            put(missing, (sender, scattering), ((field(missing, slot, 0) if slot >= 0 else 0) + 1,))
-    elif kind == DELIVERED:
+        if 0 <= row.sender < net.node_count and 0 <= row.receiver < net.node_count:
+            put(scattering_of, (row.sender, row.receiver, row.number), (row.scattering,))
+            owed = 1 - knows[row.sender * net.node_count + row.receiver]
+            put(
+                copies,
+                (row.sender, row.scattering, row.receiver),
+                (-1, row.position, row.receiver, row.sender, row.scattering, owed),
+            )
+            slot = find(missing, (row.sender, row.scattering))
+            put(missing, (row.sender, row.scattering), ((field(missing, slot, 0) if slot >= 0 else 0) + 1,))
+    elif row.kind == DELIVERED:
         if failures_seen[0] > 0:
             delivered_since[0] += 1
-        slot = find(scattering_of, (sender, node, number))
+        slot = find(scattering_of, (row.sender, row.node, row.number))
         if slot < 0:
             return
         its = field(scattering_of, slot, 0)
         remove(scattering_of, slot)
-        note_that_it_was_delivered(copies, missing, sender, its, node, position, node_count)
+        note_that_it_was_delivered(copies, missing, row.sender, its, row.node, row.position, net.node_count)
 
 
 @register_jitable
@@ -187,19 +183,8 @@ def undelivered(copies: TableState, up: State, what: int) -> tuple[int, int]:
     up=PerNode(0),
 )
 def failure_stops_nobody(
-    time_ns: int,
-    kind: int,
-    node: int,
-    sender: int,
-    number: int,
-    flags: int,
-    packet: int,
-    timestamp: int,
-    environment: int,
-    failure_timeout_ns: int,
-    node_count: int,
-    ingress_first: Ints,
-    ingress_links: Ints,
+    row: Row,
+    net: Net,
     newest: Ints,
     newest_ack: Ints,
     copies: TableState,
@@ -214,30 +199,32 @@ def failure_stops_nobody(
     """When all has settled after a failure, hosts that stay up have delivered all that they scattered among themselves,
     and of a failed host nothing that is strictly above the cut-off that was told; and barriers have risen with the ack
     barriers, where beacons carry them. least_cut: by host, the least timestamp that notices discard."""
-    if kind == SENT:
-        if packet == NOTICE and number == 0 and 0 <= sender < node_count:
-            least_cut[sender] = timestamp if least_cut[sender] < 0 else min(least_cut[sender], timestamp)
+    if row.kind == SENT:
+        if row.packet == NOTICE and row.number == 0 and 0 <= row.sender < net.node_count:
+            least_cut[row.sender] = (
+                row.timestamp if least_cut[row.sender] < 0 else min(least_cut[row.sender], row.timestamp)
+            )
         return SILENT
-    if kind == DELIVERED:
-        if 0 <= sender < node_count:
-            pair = node * node_count + sender
-            delivered_of[pair] = max(delivered_of[pair], timestamp)
+    if row.kind == DELIVERED:
+        if 0 <= row.sender < net.node_count:
+            pair = row.node * net.node_count + row.sender
+            delivered_of[pair] = max(delivered_of[pair], row.timestamp)
         return SILENT
-    if not settled(flags) or failures_seen[0] == 0:
+    if not settled(row.flags) or failures_seen[0] == 0:
         return SILENT
-    for host in range(node_count):
-        up[host] = 1 if stays_up(nodes_stopped[host], last_heard[host], time_ns, failure_timeout_ns) else 0
+    for host in range(net.node_count):
+        up[host] = 1 if stays_up(nodes_stopped[host], last_heard[host], row.time_ns, net.failure_timeout_ns) else 0
     lacking, at = undelivered(copies, up, ALL)
     if lacking >= 0:
         return violated(0, lacking, -1, at)
-    for host in range(node_count):
-        for failed in range(node_count):
-            highest = delivered_of[host * node_count + failed]
+    for host in range(net.node_count):
+        for failed in range(net.node_count):
+            highest = delivered_of[host * net.node_count + failed]
             if up[host] and 0 <= least_cut[failed] <= highest:
                 return violated(1, least_cut[failed] - 1, highest, -1)
-        for at in range(ingress_first[host], ingress_first[host + 1]):
-            barrier, ack = newest[ingress_links[at]], newest_ack[ingress_links[at]]
-            if up[host] and environment != D6 and elapsed(barrier, ack, failure_timeout_ns):
+        for at in range(net.ingress_first[host], net.ingress_first[host + 1]):
+            barrier, ack = newest[net.ingress_links[at]], newest_ack[net.ingress_links[at]]
+            if up[host] and net.environment != D6 and elapsed(barrier, ack, net.failure_timeout_ns):
                 return violated(2, barrier, ack, -1)
     return HOLDS if delivered_since[0] > 0 else SILENT
 
@@ -254,10 +241,8 @@ def failure_stops_nobody(
     up=PerNode(0),
 )
 def scattering_is_all_or_nothing(
-    time_ns: int,
-    flags: int,
-    failure_timeout_ns: int,
-    node_count: int,
+    row: Row,
+    net: Net,
     copies: TableState,
     nodes_stopped: State,
     last_heard: State,
@@ -268,10 +253,10 @@ def scattering_is_all_or_nothing(
     """When all has settled, each scattering is delivered by all of its receivers that stay up, or by none of them; by
     none, too, if one of its messages never came to a receiver that its sender did not know to have failed. At stake
     once something was submitted, and something failed."""
-    if not settled(flags) or failures_seen[0] == 0:
+    if not settled(row.flags) or failures_seen[0] == 0:
         return SILENT
-    for host in range(node_count):
-        up[host] = 1 if stays_up(nodes_stopped[host], last_heard[host], time_ns, failure_timeout_ns) else 0
+    for host in range(net.node_count):
+        up[host] = 1 if stays_up(nodes_stopped[host], last_heard[host], row.time_ns, net.failure_timeout_ns) else 0
     for way, what in ((0, ONE), (1, NEVER_CAME)):
         lacking, delivered_at = undelivered(copies, up, what)
         if lacking >= 0:

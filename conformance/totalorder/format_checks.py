@@ -19,6 +19,7 @@ from scatterproof.conformance.checks.step import (
 from scatterproof.conformance.totalorder.carrier_checks import data_left
 from scatterproof.conformance.totalorder.outstanding import is_resent
 from scatterproof.conformance.totalorder.parameters import ENVIRONMENT_CODES
+from scatterproof.conformance.totalorder.rows import Net, Row
 from scatterproof.spec.totalorder.messages import NO_BARRIER, NO_LOSS, NOT_SPOKEN, Environment, PacketKind
 from scatterproof.spec.trace import ABSENT, Kind, Order
 
@@ -45,111 +46,71 @@ def carried(barrier: int, ack_barrier: int) -> int:
 
 
 @register_jitable
-def is_filled(fill_barrier: int, is_host: int, flags: int) -> bool:
+def is_filled(row: Row, net: Net) -> bool:
     """Whether the next node fills in the barrier of a data message (TO-BAR-FILL)."""
-    return fill_barrier == 1 and is_host == 1 and not is_resent(flags)
+    return net.fill_barrier == 1 and net.node_is_host[row.node] == 1 and not is_resent(row.flags)
 
 
 @derive(kinds=(Kind.RESTARTED,), again=PerNode(0))
-def begun_anew(node: int, link: int, again: State) -> None:
+def begun_anew(row: Row, again: State) -> None:
     """Nodes that have begun anew: until all have spoken to them again, data messages may lack what they cannot
     say."""
-    if link == ABSENT:
-        again[node] = 1
+    if row.link == ABSENT:
+        again[row.node] = 1
 
 
 @register_jitable
-def well_formed(
-    packet: int,
-    barrier: int,
-    ack_barrier: int,
-    loss_record: int,
-    greatest: int,
-    filled: bool,
-    again: int,
-    data: int,
-    beacon: int,
-) -> Outcome:
+def well_formed(row: Row, filled: bool, again: int, data: int, beacon: int) -> Outcome:
     """Whether data messages carry `data`, beacons `beacon` (below 0: there are none) and everything else neither;
     filled: the next node fills in the barrier; again: the node has begun anew, and may have nothing to say yet. At
     stake with data messages and beacons."""
-    fields = carried(barrier, ack_barrier)
-    if packet == DATA:
+    fields = carried(row.barrier, row.ack_barrier)
+    if row.packet == DATA:
         if fields != data and not (filled and fields + BARRIER == data) and not (again and fields & data == fields):
             return violated(0, data, fields, -1)
-    elif packet == BEACON:
+    elif row.packet == BEACON:
         if fields != beacon:
             return violated(1, beacon, fields, -1)
     elif fields:
         return violated(2, 0, fields, -1)
-    if loss_record < NO_LOSS or greatest < NOT_SPOKEN:
+    if row.loss_record < NO_LOSS or row.greatest < NOT_SPOKEN:
         return violated(3, 0, 0, -1)
-    return HOLDS if packet in (DATA, BEACON) else SILENT
+    return HOLDS if row.packet in (DATA, BEACON) else SILENT
 
 
 @check("TO-FMT-5", kinds=(Kind.SENT,), order=Order.NODE, ways=_CARRIES, derived=(begun_anew,))
-def structure_all_on_data(
-    node: int,
-    flags: int,
-    packet: int,
-    barrier: int,
-    ack_barrier: int,
-    loss_record: int,
-    greatest: int,
-    environment: int,
-    fill_barrier: int,
-    node_is_host: Ints,
-    again: Ints,
-) -> Outcome:
+def structure_all_on_data(row: Row, net: Net, again: Ints) -> Outcome:
     """Data messages carry barrier and ack barrier; there are no beacons."""
-    if environment != D5:
+    if net.environment != D5:
         return SILENT
-    filled = is_filled(fill_barrier, node_is_host[node], flags)
-    return well_formed(
-        packet, barrier, ack_barrier, loss_record, greatest, filled, again[node], BARRIER + ACK_BARRIER, -1
-    )
+    filled = is_filled(row, net)
+    return well_formed(row, filled, again[row.node], BARRIER + ACK_BARRIER, -1)
 
 
 @check("TO-FMT-6", kinds=(Kind.SENT,), order=Order.NODE, ways=_CARRIES, derived=(begun_anew,))
-def structure_ack_barrier_on_beacon(
-    node: int,
-    flags: int,
-    packet: int,
-    barrier: int,
-    ack_barrier: int,
-    loss_record: int,
-    greatest: int,
-    environment: int,
-    fill_barrier: int,
-    node_is_host: Ints,
-    again: Ints,
-) -> Outcome:
+def structure_ack_barrier_on_beacon(row: Row, net: Net, again: Ints) -> Outcome:
     """Data messages carry the barrier, beacons the ack barrier."""
-    if environment != D6:
+    if net.environment != D6:
         return SILENT
-    filled = is_filled(fill_barrier, node_is_host[node], flags)
-    return well_formed(packet, barrier, ack_barrier, loss_record, greatest, filled, again[node], BARRIER, ACK_BARRIER)
+    filled = is_filled(row, net)
+    return well_formed(row, filled, again[row.node], BARRIER, ACK_BARRIER)
 
 
 @check("TO-FMT-7", kinds=(Kind.SENT,), order=Order.NODE, ways=_CARRIES)
-def structure_two_beacons(
-    packet: int, barrier: int, ack_barrier: int, loss_record: int, greatest: int, environment: int
-) -> Outcome:
+def structure_two_beacons(row: Row, net: Net) -> Outcome:
     """Data messages carry neither, a beacon one of the two."""
-    if environment != D7:
+    if net.environment != D7:
         return SILENT
-    beacon = ACK_BARRIER if barrier == NO_BARRIER else BARRIER
-    return well_formed(packet, barrier, ack_barrier, loss_record, greatest, False, 0, 0, beacon)
+    beacon = ACK_BARRIER if row.barrier == NO_BARRIER else BARRIER
+    return well_formed(row, False, 0, 0, beacon)
 
 
 @check("TO-FMT-8", kinds=(Kind.SENT,), order=Order.NODE, ways=_CARRIES)
-def structure_one_beacon(
-    packet: int, barrier: int, ack_barrier: int, loss_record: int, greatest: int, environment: int
-) -> Outcome:
+def structure_one_beacon(row: Row, net: Net) -> Outcome:
     """Data messages carry neither, beacons both."""
-    if environment != D8:
+    if net.environment != D8:
         return SILENT
-    return well_formed(packet, barrier, ack_barrier, loss_record, greatest, False, 0, 0, BARRIER + ACK_BARRIER)
+    return well_formed(row, False, 0, 0, BARRIER + ACK_BARRIER)
 
 
 @check(
@@ -163,32 +124,15 @@ def structure_one_beacon(
     ),
     derived=(begun_anew, data_left),
 )
-def structure_all_on_data_and_idle_beacons(
-    clock_ns: int,
-    node: int,
-    link: int,
-    flags: int,
-    packet: int,
-    barrier: int,
-    ack_barrier: int,
-    loss_record: int,
-    greatest: int,
-    environment: int,
-    fill_barrier: int,
-    beacon_interval_ns: int,
-    node_is_host: Ints,
-    again: Ints,
-    data_ns: Ints,
-    data_at: Ints,
-) -> Outcome:
+def structure_all_on_data_and_idle_beacons(row: Row, net: Net, again: Ints, data_ns: Ints, data_at: Ints) -> Outcome:
     """Data messages and beacons carry both, and a beacon leaves a link only when no data message left it for the
     interval, by the local clock of the node, as far as it knows. Rows without a clock (below 0) are passed over."""
-    if environment != D9:
+    if net.environment != D9:
         return SILENT
-    filled = is_filled(fill_barrier, node_is_host[node], flags)
+    filled = is_filled(row, net)
     both = BARRIER + ACK_BARRIER
-    outcome = well_formed(packet, barrier, ack_barrier, loss_record, greatest, filled, again[node], both, both)
-    idle = data_at[link] < 0 or clock_ns < 0 or elapsed(data_ns[link], clock_ns, beacon_interval_ns)
-    if packet == BEACON and outcome == HOLDS and not idle:
-        return violated(4, data_ns[link], clock_ns, data_at[link])
+    outcome = well_formed(row, filled, again[row.node], both, both)
+    idle = data_at[row.link] < 0 or row.clock_ns < 0 or elapsed(data_ns[row.link], row.clock_ns, net.beacon_interval_ns)
+    if row.packet == BEACON and outcome == HOLDS and not idle:
+        return violated(4, data_ns[row.link], row.clock_ns, data_at[row.link])
     return outcome

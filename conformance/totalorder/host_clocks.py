@@ -7,6 +7,7 @@ from numba.extending import register_jitable
 
 from scatterproof.conformance.checks.kinds import SENT
 from scatterproof.conformance.checks.step import PerNode, PerPair, State, derive
+from scatterproof.conformance.totalorder.rows import Net, Row
 from scatterproof.spec.topology import Role
 from scatterproof.spec.totalorder.messages import PacketKind
 from scatterproof.spec.trace import Kind
@@ -47,17 +48,8 @@ def is_time(time: int) -> bool:
     answered_in=PerPair(0),
 )
 def adjustments(
-    kind: int,
-    clock_ns: int,
-    node: int,
-    sender: int,
-    receiver: int,
-    number: int,
-    digest: int,
-    packet: int,
-    timestamp: int,
-    adjustment_interval_ns: int,
-    node_count: int,
+    row: Row,
+    net: Net,
     adjustment: State,
     concluded: State,
     begun: State,
@@ -76,32 +68,37 @@ def adjustments(
     concluded, begun: rounds; number_now, begun_ns: of the round that goes on. asked, answered: how many, in that round.
     asked_in, answered_in: by asking and asked host, the last round, counted as `begun` does.
     """
-    if adjustment_interval_ns == 0 or (packet != ADJUST and packet != ADJUSTED):
+    if net.adjustment_interval_ns == 0 or (row.packet != ADJUST and row.packet != ADJUSTED):
         return
-    if kind == SENT:
-        if packet != ADJUST or node != sender or not 0 <= receiver < node_count:
+    if row.kind == SENT:
+        if row.packet != ADJUST or row.node != row.sender or not 0 <= row.receiver < net.node_count:
             return
-        if begun[node] == 0 or number != number_now[node]:
-            begun[node] += 1
-            number_now[node], begun_ns[node] = number, clock_ns
-            asked[node], answered[node] = 0, 0
-        pair = node * node_count + receiver
-        if asked_in[pair] != begun[node]:
-            asked_in[pair] = begun[node]
-            asked[node] += 1
+        if begun[row.node] == 0 or row.number != number_now[row.node]:
+            begun[row.node] += 1
+            number_now[row.node], begun_ns[row.node] = row.number, row.clock_ns
+            asked[row.node], answered[row.node] = 0, 0
+        pair = row.node * net.node_count + row.receiver
+        if asked_in[pair] != begun[row.node]:
+            asked_in[pair] = begun[row.node]
+            asked[row.node] += 1
         return
-    if packet != ADJUSTED or node != receiver or not 0 <= sender < node_count or begun[node] == 0:
+    if (
+        row.packet != ADJUSTED
+        or row.node != row.receiver
+        or not 0 <= row.sender < net.node_count
+        or begun[row.node] == 0
+    ):
         return
-    pair = node * node_count + sender
-    if number != number_now[node] or asked_in[pair] != begun[node] or answered_in[pair] == begun[node]:
+    pair = row.node * net.node_count + row.sender
+    if row.number != number_now[row.node] or asked_in[pair] != begun[row.node] or answered_in[pair] == begun[row.node]:
         return
-    if not (is_time(timestamp) and is_time(digest) and is_time(begun_ns[node])):
+    if not (is_time(row.timestamp) and is_time(row.digest) and is_time(begun_ns[row.node])):
         return
-    answered_in[pair] = begun[node]
-    difference = timestamp - begun_ns[node] - digest
-    if answered[node] == 0 or difference < least[node]:
-        least[node] = difference
-    answered[node] += 1
-    if answered[node] == asked[node]:
-        adjustment[node] = least[node]
-        concluded[node] += 1
+    answered_in[pair] = begun[row.node]
+    difference = row.timestamp - begun_ns[row.node] - row.digest
+    if answered[row.node] == 0 or difference < least[row.node]:
+        least[row.node] = difference
+    answered[row.node] += 1
+    if answered[row.node] == asked[row.node]:
+        adjustment[row.node] = least[row.node]
+        concluded[row.node] += 1

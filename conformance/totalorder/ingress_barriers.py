@@ -6,6 +6,7 @@ from numba.extending import register_jitable
 
 from scatterproof.conformance.checks.kinds import ARRIVED
 from scatterproof.conformance.checks.step import Cell, Ints, PerLink, State, derive
+from scatterproof.conformance.totalorder.rows import Net, Row
 from scatterproof.spec.totalorder.messages import NO_BARRIER, NO_LOSS, NOT_SPOKEN, PacketKind
 from scatterproof.spec.trace import ABSENT, Kind
 
@@ -13,37 +14,29 @@ DATA = int(PacketKind.DATA)
 UNKEPT = -2  # no row, nor where a link is that has not spoken
 
 
+@register_jitable
+def told_barrier(row: Row, net: Net) -> int:
+    """The barrier that an arriving packet tells, in ns: its timestamp where its host leaves the barrier empty
+    (TO-BAR-FILL); NO_BARRIER for none."""
+    empty = row.barrier == NO_BARRIER and row.packet == DATA and net.node_is_host[net.link_source[row.link]]
+    return row.timestamp if net.fill_barrier and empty else row.barrier
+
+
 @derive(kinds=(Kind.ARRIVED, Kind.RESTARTED), newest=PerLink(NOT_SPOKEN), newest_at=PerLink(-1))
-def newest_barriers(
-    position: int,
-    kind: int,
-    node: int,
-    link: int,
-    packet: int,
-    timestamp: int,
-    barrier: int,
-    fill_barrier: int,
-    node_is_host: Ints,
-    link_source: Ints,
-    ingress_first: Ints,
-    ingress_links: Ints,
-    newest: State,
-    newest_at: State,
-) -> None:
+def newest_barriers(row: Row, net: Net, newest: State, newest_at: State) -> None:
     """The newest barrier to have arrived from each link, and where. One that falls breaks TO-BAR-RISE where it was
     sent, and is refused: it holds nothing down here, so that one fault is not charged to everyone behind it. Where
     hosts leave barriers empty, the timestamp stands for it (TO-BAR-FILL). A node that begins anew has heard nothing."""
-    if kind != ARRIVED:
-        if link == ABSENT:
-            for at in range(ingress_first[node], ingress_first[node + 1]):
-                newest[ingress_links[at]] = NOT_SPOKEN
-                newest_at[ingress_links[at]] = position
+    if row.kind != ARRIVED:
+        if row.link == ABSENT:
+            for at in range(net.ingress_first[row.node], net.ingress_first[row.node + 1]):
+                newest[net.ingress_links[at]] = NOT_SPOKEN
+                newest_at[net.ingress_links[at]] = row.position
         return
-    if fill_barrier and barrier == NO_BARRIER and packet == DATA and node_is_host[link_source[link]]:
-        barrier = timestamp
-    if barrier != NO_BARRIER and barrier > newest[link]:
-        newest[link] = barrier
-        newest_at[link] = position
+    told = told_barrier(row, net)
+    if told != NO_BARRIER and told > newest[row.link]:
+        newest[row.link] = told
+        newest_at[row.link] = row.position
 
 
 @derive(
@@ -62,18 +55,8 @@ def newest_barriers(
     gaps=Cell(0),
 )
 def loss_registers(
-    position: int,
-    kind: int,
-    node: int,
-    link: int,
-    link_seq: int,
-    flags: int,
-    ack_barrier: int,
-    loss_record: int,
-    greatest: int,
-    loses: int,
-    ingress_first: Ints,
-    ingress_links: Ints,
+    row: Row,
+    net: Net,
     highest_seq: State,
     begun: State,
     newest_ack: State,
@@ -93,34 +76,34 @@ def loss_registers(
     the first packet of a node that has begun anew: its numbers begin anew, and what it held is lost.
     begun: how often the node at the other end had begun anew; it tells less then. most: the record of who takes the
     greatest that the link ever told for what a gap shows."""
-    if not loses:
+    if not net.loses:
         return (0, NO_LOSS)
-    if kind != ARRIVED:
-        for at in range(ingress_first[node], ingress_first[node + 1] if link == ABSENT else 0):
-            its = ingress_links[at]
+    if row.kind != ARRIVED:
+        for at in range(net.ingress_first[row.node], net.ingress_first[row.node + 1] if row.link == ABSENT else 0):
+            its = net.ingress_links[at]
             highest_seq[its], begun[its] = -2, 0
-            newest_ack[its], newest_ack_at[its] = NOT_SPOKEN, position
+            newest_ack[its], newest_ack_at[its] = NOT_SPOKEN, row.position
             for registers in (record, gap_record, most, greatest_heard):
                 registers[its] = NO_LOSS
         return (0, NO_LOSS)
     gap = 0
-    if flags >> 1 > begun[link]:
-        begun[link], highest_seq[link] = flags >> 1, -2
-    if link_seq > highest_seq[link]:
-        gap = 1 if link_seq - 1 > highest_seq[link] else 0
-        highest_seq[link] = link_seq
-    greatest_heard[link] = max(greatest_heard[link], greatest)
+    if row.flags >> 1 > begun[row.link]:
+        begun[row.link], highest_seq[row.link] = row.flags >> 1, -2
+    if row.link_seq > highest_seq[row.link]:
+        gap = 1 if row.link_seq - 1 > highest_seq[row.link] else 0
+        highest_seq[row.link] = row.link_seq
+    greatest_heard[row.link] = max(greatest_heard[row.link], row.greatest)
     if gap:
-        most[link] = max(most[link], greatest_heard[link])
+        most[row.link] = max(most[row.link], greatest_heard[row.link])
         gaps[0] += 1
-        gap_record[link] = max(gap_record[link], greatest)
-    most[link] = max(most[link], loss_record)
-    told = max(loss_record, greatest) if gap else loss_record
-    if told > record[link]:
-        record[link], record_at[link] = told, position
-    if ack_barrier > newest_ack[link]:
-        newest_ack[link], newest_ack_at[link] = ack_barrier, position
-    return (gap, max(greatest, NO_LOSS) if gap else NO_LOSS)
+        gap_record[row.link] = max(gap_record[row.link], row.greatest)
+    most[row.link] = max(most[row.link], row.loss_record)
+    told = max(row.loss_record, row.greatest) if gap else row.loss_record
+    if told > record[row.link]:
+        record[row.link], record_at[row.link] = told, row.position
+    if row.ack_barrier > newest_ack[row.link]:
+        newest_ack[row.link], newest_ack_at[row.link] = row.ack_barrier, row.position
+    return (gap, max(row.greatest, NO_LOSS) if gap else NO_LOSS)
 
 
 @register_jitable

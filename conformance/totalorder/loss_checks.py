@@ -29,6 +29,7 @@ from scatterproof.conformance.totalorder.ingress_barriers import (
     lowest_barrier,
 )
 from scatterproof.conformance.totalorder.parameters import ENVIRONMENT_CODES
+from scatterproof.conformance.totalorder.rows import LossRegisters, Net, Row, SilentLinks
 from scatterproof.conformance.totalorder.silent_links import live_highest, live_lowest, silences
 from scatterproof.spec.topology import Role
 from scatterproof.spec.totalorder.messages import NO_LOSS, Environment, PacketKind
@@ -49,32 +50,23 @@ D5 = ENVIRONMENT_CODES[Environment.D5]
     ),
     derived=(loss_registers, silences),
 )
-def switch_notices_loss(
-    link: int,
-    loss_record: int,
-    loses: int,
-    feeds_first: Ints,
-    feeds_links: Ints,
-    newest_ack: Ints,
-    record: Ints,
-    record_at: Ints,
-    most: Ints,
-    live: Ints,
-) -> Outcome:
+def switch_notices_loss(row: Row, net: Net, losses: LossRegisters, live: Ints) -> Outcome:
     """In the loss state a switch's loss record equals the greatest that gaps and loss records of the reaching ingress
     links make; it is never above that. Links that may have been given up need not count (TO-FAIL)."""
-    first, last = feeds_first[link], feeds_first[link + 1]
-    if not loses or first == last:
+    first, last = net.feeds_first[row.link], net.feeds_first[row.link + 1]
+    if not net.loses or first == last:
         return SILENT
-    known = highest_record(most, feeds_links, first, last)
-    if loss_record > known:
-        return violated(1, known, loss_record, -1)
-    known = live_highest(record, live, feeds_links, first, last)
-    if known <= max(NO_LOSS, live_lowest(newest_ack, live, feeds_links, first, last)):
+    known = highest_record(losses.most, net.feeds_links, first, last)
+    if row.loss_record > known:
+        return violated(1, known, row.loss_record, -1)
+    known = live_highest(losses.record, live, net.feeds_links, first, last)
+    if known <= max(NO_LOSS, live_lowest(losses.newest_ack, live, net.feeds_links, first, last)):
         return SILENT
-    if loss_record >= known:
+    if row.loss_record >= known:
         return HOLDS
-    return violated(0, known, loss_record, lowest_at(record, record_at, feeds_links, first, last, known))
+    return violated(
+        0, known, row.loss_record, lowest_at(losses.record, losses.record_at, net.feeds_links, first, last, known)
+    )
 
 
 @check(
@@ -90,49 +82,30 @@ def switch_notices_loss(
     highest_at=PerLink(-1),
 )
 def loss_counter_spans_link(
-    position: int,
-    kind: int,
-    node: int,
-    link: int,
-    packet: int,
-    timestamp: int,
-    loss_record: int,
-    greatest: int,
-    loses: int,
-    late: int,
-    link_count: int,
-    link_source: Ints,
-    node_is_host: Ints,
-    feeds_first: Ints,
-    feeds_links: Ints,
-    newest_ack: Ints,
-    gap_record: Ints,
-    live: Ints,
-    highest: State,
-    highest_at: State,
+    row: Row, net: Net, losses: LossRegisters, live: Ints, highest: State, highest_at: State
 ) -> Outcome:
     """From the packet on that reveals a gap, of whatever kind the lost ones were, a switch tells a loss record at or
     above that packet's `greatest`, until its ack barriers reach it. And `greatest` is what it says: no data message put
     on the link earlier is above it, since the node began; a switch that begins anew covers the rest by its record. Of
     switches that may be late this alone is asked: it is written as the packet leaves."""
-    if not loses:
+    if not net.loses:
         return SILENT
-    if kind != SENT:
-        if link < 0 and not node_is_host[node]:
-            for egress in range(link_count):
-                if link_source[egress] == node:
+    if row.kind != SENT:
+        if row.link < 0 and not net.node_is_host[row.node]:
+            for egress in range(net.link_count):
+                if net.link_source[egress] == row.node:
                     highest_at[egress] = -1
         return SILENT
-    outcome = HOLDS if late and highest_at[link] >= 0 else SILENT
-    if highest_at[link] >= 0 and greatest < highest[link]:
-        outcome = violated(1, highest[link], greatest, highest_at[link])
-    elif not node_is_host[node] and not late:
-        first, last = feeds_first[link], feeds_first[link + 1]
-        shown = live_highest(gap_record, live, feeds_links, first, last)
-        if first < last and shown > max(NO_LOSS, live_lowest(newest_ack, live, feeds_links, first, last)):
-            outcome = HOLDS if loss_record >= shown else violated(0, shown, loss_record, -1)
-    if packet == DATA and (highest_at[link] < 0 or timestamp > highest[link]):
-        highest[link], highest_at[link] = timestamp, position
+    outcome = HOLDS if net.late and highest_at[row.link] >= 0 else SILENT
+    if highest_at[row.link] >= 0 and row.greatest < highest[row.link]:
+        outcome = violated(1, highest[row.link], row.greatest, highest_at[row.link])
+    elif not net.node_is_host[row.node] and not net.late:
+        first, last = net.feeds_first[row.link], net.feeds_first[row.link + 1]
+        shown = live_highest(losses.gap_record, live, net.feeds_links, first, last)
+        if first < last and shown > max(NO_LOSS, live_lowest(losses.newest_ack, live, net.feeds_links, first, last)):
+            outcome = HOLDS if row.loss_record >= shown else violated(0, shown, row.loss_record, -1)
+    if row.packet == DATA and (highest_at[row.link] < 0 or row.timestamp > highest[row.link]):
+        highest[row.link], highest_at[row.link] = row.timestamp, row.position
     return outcome
 
 
@@ -151,45 +124,34 @@ def loss_counter_spans_link(
     told_at=PerLink(-1),
 )
 def switch_sets_loss_flag(
-    position: int,
-    kind: int,
-    link: int,
-    loss_record: int,
-    loses: int,
-    failure_timeout_ns: int,
-    link_count: int,
-    link_source: Ints,
-    feeds_first: Ints,
-    feeds_links: Ints,
-    newest_ack: Ints,
-    low_ack: Ints,
-    live: Ints,
-    node: int,
-    told: State,
-    told_at: State,
+    row: Row, net: Net, silent: SilentLinks, newest_ack: Ints, told: State, told_at: State
 ) -> Outcome:
     """Once a switch has reported a loss on a link, everything that it sends there reports it, with no lesser record,
     until its least ack barrier is at or above the record; then nothing does. Where a link may have been given up, what
     has heard of it need not hear it again (TO-FAIL)."""
-    if not loses:
+    if not net.loses:
         return SILENT
-    if kind != SENT:
-        if link < 0:
-            for egress in range(link_count):
-                if link_source[egress] == node:
+    if row.kind != SENT:
+        if row.link < 0:
+            for egress in range(net.link_count):
+                if net.link_source[egress] == row.node:
                     told[egress] = NO_LOSS
         return SILENT
-    first, last = feeds_first[link], feeds_first[link + 1]
+    first, last = net.feeds_first[row.link], net.feeds_first[row.link + 1]
     if first == last:
         return SILENT
-    ack = lowest_barrier(low_ack if failure_timeout_ns else newest_ack, feeds_links, first, last)
+    ack = lowest_barrier(silent.low_ack if net.failure_timeout_ns else newest_ack, net.feeds_links, first, last)
     outcome = SILENT
-    if loss_record > NO_LOSS and loss_record <= ack:
-        outcome = violated(1, ack, loss_record, -1)
-    elif told[link] > ack and lowest_barrier(live, feeds_links, first, last):
-        outcome = HOLDS if loss_record >= told[link] else violated(0, told[link], loss_record, told_at[link])
-    if loss_record > told[link]:
-        told[link], told_at[link] = loss_record, position
+    if row.loss_record > NO_LOSS and row.loss_record <= ack:
+        outcome = violated(1, ack, row.loss_record, -1)
+    elif told[row.link] > ack and lowest_barrier(silent.live, net.feeds_links, first, last):
+        outcome = (
+            HOLDS
+            if row.loss_record >= told[row.link]
+            else violated(0, told[row.link], row.loss_record, told_at[row.link])
+        )
+    if row.loss_record > told[row.link]:
+        told[row.link], told_at[row.link] = row.loss_record, row.position
     return outcome
 
 
@@ -204,30 +166,19 @@ def switch_sets_loss_flag(
     ),
     derived=(loss_registers, silences),
 )
-def beacons_carry_loss_flag(
-    link: int,
-    packet: int,
-    loss_record: int,
-    loses: int,
-    feeds_first: Ints,
-    feeds_links: Ints,
-    newest_ack: Ints,
-    record: Ints,
-    record_at: Ints,
-    live: Ints,
-) -> Outcome:
+def beacons_carry_loss_flag(row: Row, net: Net, losses: LossRegisters, live: Ints) -> Outcome:
     """In the loss state a switch's beacons carry a loss record, too. Links that may have been given up need not count
     (TO-FAIL)."""
-    first, last = feeds_first[link], feeds_first[link + 1]
-    if not loses or packet != BEACON or first == last:
+    first, last = net.feeds_first[row.link], net.feeds_first[row.link + 1]
+    if not net.loses or row.packet != BEACON or first == last:
         return SILENT
-    known = live_highest(record, live, feeds_links, first, last)
-    ack = max(NO_LOSS, live_lowest(newest_ack, live, feeds_links, first, last))
+    known = live_highest(losses.record, live, net.feeds_links, first, last)
+    ack = max(NO_LOSS, live_lowest(losses.newest_ack, live, net.feeds_links, first, last))
     if known <= ack:
         return SILENT
-    if loss_record > NO_LOSS:
+    if row.loss_record > NO_LOSS:
         return HOLDS
-    return violated(0, known, ack, lowest_at(record, record_at, feeds_links, first, last, known))
+    return violated(0, known, ack, lowest_at(losses.record, losses.record_at, net.feeds_links, first, last, known))
 
 
 @check(
@@ -242,37 +193,27 @@ def beacons_carry_loss_flag(
     derived=(loss_registers,),
     quiet=PerNode(0),
 )
-def receiver_notices_loss(
-    kind: int,
-    node: int,
-    timestamp: int,
-    gap: int,
-    node_is_host: Ints,
-    ingress_first: Ints,
-    ingress_links: Ints,
-    newest_ack: Ints,
-    newest_ack_at: Ints,
-    gap_record: Ints,
-    quiet: State,
-) -> Outcome:
+def receiver_notices_loss(row: Row, net: Net, losses: LossRegisters, gap: int, quiet: State) -> Outcome:
     """From a gap on its own ingress link on, until its ack barriers reach what may be lost there, a receiver delivers
     only what is at or below its least ack barrier. At stake with the first delivery after a gap."""
-    if not node_is_host[node]:
+    if not net.node_is_host[row.node]:
         return SILENT
-    if kind == ARRIVED:
+    if row.kind == ARRIVED:
         if gap:
-            quiet[node] = 1
+            quiet[row.node] = 1
         return SILENT
-    first, last = ingress_first[node], ingress_first[node + 1]
-    if not quiet[node] or first == last:
+    first, last = net.ingress_first[row.node], net.ingress_first[row.node + 1]
+    if not quiet[row.node] or first == last:
         return SILENT
-    ack = lowest_barrier(newest_ack, ingress_links, first, last)
-    if timestamp <= ack:
+    ack = lowest_barrier(losses.newest_ack, net.ingress_links, first, last)
+    if row.timestamp <= ack:
         return HOLDS
-    if highest_record(gap_record, ingress_links, first, last) <= ack:
-        quiet[node] = 0
+    if highest_record(losses.gap_record, net.ingress_links, first, last) <= ack:
+        quiet[row.node] = 0
         return HOLDS
-    return violated(0, ack, timestamp, lowest_at(newest_ack, newest_ack_at, ingress_links, first, last, ack))
+    return violated(
+        0, ack, row.timestamp, lowest_at(losses.newest_ack, losses.newest_ack_at, net.ingress_links, first, last, ack)
+    )
 
 
 @check(
@@ -286,38 +227,27 @@ def receiver_notices_loss(
     derived=(loss_registers,),
     told=PerNode(0),
 )
-def flagged_deliver_at_ack_barrier(
-    kind: int,
-    node: int,
-    timestamp: int,
-    loss_record: int,
-    gap: int,
-    node_is_host: Ints,
-    ingress_first: Ints,
-    ingress_links: Ints,
-    newest_ack: Ints,
-    newest_ack_at: Ints,
-    record: Ints,
-    told: State,
-) -> Outcome:
+def flagged_deliver_at_ack_barrier(row: Row, net: Net, losses: LossRegisters, gap: int, told: State) -> Outcome:
     """In the loss state, by flag or by gap, a receiver delivers only what is at or below its least ack barrier. At
     stake from the first flag or gap to the first delivery behind the loss state."""
-    if not node_is_host[node]:
+    if not net.node_is_host[row.node]:
         return SILENT
-    if kind == ARRIVED:
-        if gap or loss_record > NO_LOSS:
-            told[node] = 1
+    if row.kind == ARRIVED:
+        if gap or row.loss_record > NO_LOSS:
+            told[row.node] = 1
         return SILENT
-    first, last = ingress_first[node], ingress_first[node + 1]
-    if not told[node] or first == last:
+    first, last = net.ingress_first[row.node], net.ingress_first[row.node + 1]
+    if not told[row.node] or first == last:
         return SILENT
-    ack = lowest_barrier(newest_ack, ingress_links, first, last)
-    if timestamp <= ack:
+    ack = lowest_barrier(losses.newest_ack, net.ingress_links, first, last)
+    if row.timestamp <= ack:
         return HOLDS
-    if highest_record(record, ingress_links, first, last) <= ack:
-        told[node] = 0
+    if highest_record(losses.record, net.ingress_links, first, last) <= ack:
+        told[row.node] = 0
         return HOLDS
-    return violated(0, ack, timestamp, lowest_at(newest_ack, newest_ack_at, ingress_links, first, last, ack))
+    return violated(
+        0, ack, row.timestamp, lowest_at(losses.newest_ack, losses.newest_ack_at, net.ingress_links, first, last, ack)
+    )
 
 
 @check(
@@ -339,18 +269,8 @@ def flagged_deliver_at_ack_barrier(
     heard_ns=PerNode(0),
 )
 def order_survives_loss(
-    position: int,
-    time_ns: int,
-    kind: int,
-    node: int,
-    sender: int,
-    flags: int,
-    timestamp: int,
-    environment: int,
-    loses: int,
-    failure_timeout_ns: int,
-    node_count: int,
-    node_is_host: Ints,
+    row: Row,
+    net: Net,
     gaps: Ints,
     last_timestamp: State,
     last_sender: State,
@@ -364,27 +284,31 @@ def order_survives_loss(
     stake at the end, if a loss was seen, as a gap. Without beacons (structure 5) the last messages wait for ever, as
     they do in environment A; a node or link that stops may lose messages for ever, and so may a host that was given up:
     where failures are handled, one to which nothing comes any more (TO-FAIL)."""
-    if not loses:
+    if not net.loses:
         return SILENT
-    if kind == SUBMITTED:
+    if row.kind == SUBMITTED:
         submitted[0] += 1
-    elif kind == CRASHED:
+    elif row.kind == CRASHED:
         outages[0] = 1
-    elif kind == ARRIVED:
-        heard_ns[node] = max(heard_ns[node], time_ns)
-    elif kind == DELIVERED:
+    elif row.kind == ARRIVED:
+        heard_ns[row.node] = max(heard_ns[row.node], row.time_ns)
+    elif row.kind == DELIVERED:
         delivered[0] += 1
-        if last_at[node] >= 0:
-            if timestamp < last_timestamp[node]:
-                return violated(0, last_timestamp[node], timestamp, last_at[node])
-            if timestamp == last_timestamp[node] and sender <= last_sender[node]:
-                return violated(1, last_sender[node], sender, last_at[node])
-        last_timestamp[node], last_sender[node], last_at[node] = timestamp, sender, position
-    if kind != ENDED or not settled(flags):
+        if last_at[row.node] >= 0:
+            if row.timestamp < last_timestamp[row.node]:
+                return violated(0, last_timestamp[row.node], row.timestamp, last_at[row.node])
+            if row.timestamp == last_timestamp[row.node] and row.sender <= last_sender[row.node]:
+                return violated(1, last_sender[row.node], row.sender, last_at[row.node])
+        last_timestamp[row.node], last_sender[row.node], last_at[row.node] = row.timestamp, row.sender, row.position
+    if row.kind != ENDED or not settled(row.flags):
         return SILENT
-    for host in range(node_count):
-        if failure_timeout_ns > 0 and node_is_host[host] and elapsed(heard_ns[host], time_ns, failure_timeout_ns):
+    for host in range(net.node_count):
+        if (
+            net.failure_timeout_ns > 0
+            and net.node_is_host[host]
+            and elapsed(heard_ns[host], row.time_ns, net.failure_timeout_ns)
+        ):
             outages[0] = 1
-    if delivered[0] < submitted[0] and environment != D5 and not outages[0]:
+    if delivered[0] < submitted[0] and net.environment != D5 and not outages[0]:
         return violated(2, submitted[0], delivered[0], -1)
     return HOLDS if gaps[0] > 0 and delivered[0] > 0 else SILENT

@@ -7,6 +7,7 @@ from numba.extending import register_jitable
 from scatterproof.conformance.checks.kinds import SENT
 from scatterproof.conformance.checks.step import PerLink, PerPair, State, Table, TableState, derive
 from scatterproof.conformance.checks.tables import field, put, remove, room, used
+from scatterproof.conformance.totalorder.rows import Net, Row
 from scatterproof.spec.topology import Role
 from scatterproof.spec.totalorder.messages import ANSWER, PacketKind
 from scatterproof.spec.trace import Kind
@@ -56,23 +57,7 @@ def remove_acknowledged(
     least_at=PerLink(-1),
 )
 def outstanding_messages(
-    position: int,
-    kind: int,
-    node: int,
-    link: int,
-    sender: int,
-    receiver: int,
-    number: int,
-    flags: int,
-    packet: int,
-    timestamp: int,
-    loses: int,
-    failure_timeout_ns: int,
-    node_count: int,
-    unacknowledged: TableState,
-    sent_number: State,
-    least: State,
-    least_at: State,
+    row: Row, net: Net, unacknowledged: TableState, sent_number: State, least: State, least_at: State
 ) -> None:
     """The least timestamp outstanding among what a host put on each of its links, and where it was sent (-1 for none),
     the packet of this row included. An acknowledgement counts when its number was sent to the host that acknowledges.
@@ -82,32 +67,36 @@ def outstanding_messages(
     unacknowledged: (sender, position of sending) -> (sender, timestamp, receiver, number, position, link).
     sent_number: the greatest number that each sender has sent to each receiver.
     """
-    if not loses:
+    if not net.loses:
         return
-    if kind == SENT:
-        if packet != DATA or node != sender or is_resent(flags):
+    if row.kind == SENT:
+        if row.packet != DATA or row.node != row.sender or is_resent(row.flags):
             return
-        put(unacknowledged, (node, position), (node, timestamp, receiver, number, position, link))
-        if 0 <= receiver < node_count:
-            pair = node * node_count + receiver
-            sent_number[pair] = max(sent_number[pair], number)
-        if least_at[link] < 0 or timestamp < least[link]:
-            least[link], least_at[link] = timestamp, position
+        put(
+            unacknowledged,
+            (row.node, row.position),
+            (row.node, row.timestamp, row.receiver, row.number, row.position, row.link),
+        )
+        if 0 <= row.receiver < net.node_count:
+            pair = row.node * net.node_count + row.receiver
+            sent_number[pair] = max(sent_number[pair], row.number)
+        if least_at[row.link] < 0 or row.timestamp < least[row.link]:
+            least[row.link], least_at[row.link] = row.timestamp, row.position
         return
-    if receiver != node or not 0 <= sender < node_count:
+    if row.receiver != row.node or not 0 <= row.sender < net.node_count:
         return
-    lowest = MIN_NUMBER
-    if packet == NOTICE and failure_timeout_ns:
-        if number != 0 and number < ANSWER:
+    lowest, highest = MIN_NUMBER, row.number
+    if row.packet == NOTICE and net.failure_timeout_ns:
+        if row.number != 0 and row.number < ANSWER:
             return
         # A notice is about all that was sent; an answer about one message.
-        lowest = number - ANSWER if number else MIN_NUMBER
-        number = lowest if number else sent_number[node * node_count + sender]
-    elif packet != ACK or number > sent_number[node * node_count + sender]:
+        lowest = row.number - ANSWER if row.number else MIN_NUMBER
+        highest = lowest if row.number else sent_number[row.node * net.node_count + row.sender]
+    elif row.packet != ACK or row.number > sent_number[row.node * net.node_count + row.sender]:
         return
-    if remove_acknowledged(unacknowledged, node, sender, lowest, number, least_at):
+    if remove_acknowledged(unacknowledged, row.node, row.sender, lowest, highest, least_at):
         for slot in range(room(unacknowledged)):
-            if used(unacknowledged, slot) and field(unacknowledged, slot, OWNER) == node:
+            if used(unacknowledged, slot) and field(unacknowledged, slot, OWNER) == row.node:
                 its, at = field(unacknowledged, slot, TIMESTAMP), field(unacknowledged, slot, POSITION)
                 on = field(unacknowledged, slot, LINK)
                 if least_at[on] < 0 or its < least[on] or (its == least[on] and at < least_at[on]):

@@ -8,7 +8,6 @@ from scatterproof.conformance.checks.kinds import ARRIVED, CRASHED, DELIVERED, R
 from scatterproof.conformance.checks.step import (
     HOLDS,
     SILENT,
-    Ints,
     Outcome,
     PerLink,
     PerNode,
@@ -20,6 +19,7 @@ from scatterproof.conformance.checks.step import (
 )
 from scatterproof.conformance.checks.tables import field, find, put, remove, room, used
 from scatterproof.conformance.totalorder.outstanding import is_resent
+from scatterproof.conformance.totalorder.rows import Net, Row
 from scatterproof.conformance.totalorder.sending_checks import FIRST, place_in_scattering
 from scatterproof.spec.topology import Role
 from scatterproof.spec.totalorder.messages import NO_BARRIER, NO_LOSS, NOT_SPOKEN, PacketKind
@@ -55,62 +55,44 @@ def left_behind(inside: TableState, link: int, barrier: int) -> tuple[int, int]:
     passed=PerLink(0),
     came_at=PerLink(-1),
 )
-def beacons_never_overtake_data(
-    position: int,
-    kind: int,
-    node: int,
-    link: int,
-    sender: int,
-    receiver: int,
-    number: int,
-    flags: int,
-    packet: int,
-    timestamp: int,
-    barrier: int,
-    node_count: int,
-    node_is_host: Ints,
-    next_link: Ints,
-    inside: TableState,
-    passed: State,
-    came_at: State,
-) -> Outcome:
+def beacons_never_overtake_data(row: Row, net: Net, inside: TableState, passed: State, came_at: State) -> Outcome:
     """A beacon leaves a switch only behind all first transmissions that it took earlier for its link and that its
     barrier covers; what it refused it did not take. At stake on links that carry data.
 
     inside: (switch, sender, receiver, number) -> (timestamp, position of arrival, egress link, switch), while it is
     there. came_at: where the last packet of an ingress link arrived.
     """
-    if node_is_host[node]:
+    if net.node_is_host[row.node]:
         return SILENT
-    if kind in (CRASHED, REFUSED):
+    if row.kind in (CRASHED, REFUSED):
         slot = 0
-        while (kind == REFUSED or link == ABSENT) and slot < room(inside):
-            its = used(inside, slot) and field(inside, slot, 3) == node
-            if its and (kind == CRASHED or field(inside, slot, 1) == came_at[link]):
+        while (row.kind == REFUSED or row.link == ABSENT) and slot < room(inside):
+            its = used(inside, slot) and field(inside, slot, 3) == row.node
+            if its and (row.kind == CRASHED or field(inside, slot, 1) == came_at[row.link]):
                 remove(inside, slot)
                 continue  # another entry may have moved here
             slot += 1
         return SILENT
-    key = (node, sender, receiver, number)
-    if kind == ARRIVED:
-        came_at[link] = position
-        if packet == DATA and not is_resent(flags) and 0 <= receiver < node_count:
-            onward = next_link[node * node_count + receiver]
+    key = (row.node, row.sender, row.receiver, row.number)
+    if row.kind == ARRIVED:
+        came_at[row.link] = row.position
+        if row.packet == DATA and not is_resent(row.flags) and 0 <= row.receiver < net.node_count:
+            onward = net.next_link[row.node * net.node_count + row.receiver]
             if onward >= 0:
                 passed[onward] = 1
-                put(inside, key, (timestamp, position, onward, node))
+                put(inside, key, (row.timestamp, row.position, onward, row.node))
         return SILENT
-    if packet == DATA:
+    if row.packet == DATA:
         slot = find(inside, key)
         if slot >= 0:
             remove(inside, slot)
         return SILENT
-    if packet != BEACON or barrier == NO_BARRIER:
+    if row.packet != BEACON or row.barrier == NO_BARRIER:
         return SILENT
-    least, least_at = left_behind(inside, link, barrier)
+    least, least_at = left_behind(inside, row.link, row.barrier)
     if least_at >= 0:
-        return violated(0, least, barrier, least_at)
-    return HOLDS if passed[link] else SILENT
+        return violated(0, least, row.barrier, least_at)
+    return HOLDS if passed[row.link] else SILENT
 
 
 @check(
@@ -128,33 +110,31 @@ def beacons_never_overtake_data(
     again=PerNode(0),
 )
 def restart_keeps_barriers(
-    position: int,
-    kind: int,
-    node: int,
-    link: int,
-    barrier: int,
-    ack_barrier: int,
-    barrier_sent: State,
-    barrier_at: State,
-    ack_sent: State,
-    ack_at: State,
-    again: State,
+    row: Row, barrier_sent: State, barrier_at: State, ack_sent: State, ack_at: State, again: State
 ) -> Outcome:
     """What a node says on a link after it began anew, barrier or ack barrier, is at or above what it said there before:
     as long as it knows nothing, it says nothing, and not that it knows nothing."""
-    if kind == RESTARTED:
-        if link == ABSENT:
-            again[node] = 1
+    if row.kind == RESTARTED:
+        if row.link == ABSENT:
+            again[row.node] = 1
         return SILENT
     outcome = SILENT
-    if again[node] and barrier != NO_BARRIER:
-        outcome = HOLDS if barrier >= barrier_sent[link] else violated(0, barrier_sent[link], barrier, barrier_at[link])
-    if again[node] and ack_barrier != NO_BARRIER and outcome[0] <= 1:
-        outcome = HOLDS if ack_barrier >= ack_sent[link] else violated(1, ack_sent[link], ack_barrier, ack_at[link])
-    if barrier > barrier_sent[link]:
-        barrier_sent[link], barrier_at[link] = barrier, position
-    if ack_barrier > ack_sent[link]:
-        ack_sent[link], ack_at[link] = ack_barrier, position
+    if again[row.node] and row.barrier != NO_BARRIER:
+        outcome = (
+            HOLDS
+            if row.barrier >= barrier_sent[row.link]
+            else violated(0, barrier_sent[row.link], row.barrier, barrier_at[row.link])
+        )
+    if again[row.node] and row.ack_barrier != NO_BARRIER and outcome[0] <= 1:
+        outcome = (
+            HOLDS
+            if row.ack_barrier >= ack_sent[row.link]
+            else violated(1, ack_sent[row.link], row.ack_barrier, ack_at[row.link])
+        )
+    if row.barrier > barrier_sent[row.link]:
+        barrier_sent[row.link], barrier_at[row.link] = row.barrier, row.position
+    if row.ack_barrier > ack_sent[row.link]:
+        ack_sent[row.link], ack_at[row.link] = row.ack_barrier, row.position
     return outcome
 
 
@@ -168,26 +148,21 @@ def restart_keeps_barriers(
     highest=PerNode(0),
     highest_at=PerNode(-1),
 )
-def replies_ordered_after_delivered(
-    position: int,
-    kind: int,
-    node: int,
-    timestamp: int,
-    causal: int,
-    place: int,
-    highest: State,
-    highest_at: State,
-) -> Outcome:
+def replies_ordered_after_delivered(row: Row, net: Net, place: int, highest: State, highest_at: State) -> Outcome:
     """A timestamp given after a delivery is strictly above what was delivered."""
-    if not causal:
+    if not net.causal:
         return SILENT
-    if kind == DELIVERED:
-        if highest_at[node] < 0 or timestamp > highest[node]:
-            highest[node], highest_at[node] = timestamp, position
+    if row.kind == DELIVERED:
+        if highest_at[row.node] < 0 or row.timestamp > highest[row.node]:
+            highest[row.node], highest_at[row.node] = row.timestamp, row.position
         return SILENT
-    if place != FIRST or highest_at[node] < 0:
+    if place != FIRST or highest_at[row.node] < 0:
         return SILENT
-    return HOLDS if timestamp > highest[node] else violated(0, highest[node], timestamp, highest_at[node])
+    return (
+        HOLDS
+        if row.timestamp > highest[row.node]
+        else violated(0, highest[row.node], row.timestamp, highest_at[row.node])
+    )
 
 
 @check(
@@ -205,32 +180,22 @@ def replies_ordered_after_delivered(
     ack_at=PerLink(-1),
 )
 def beacons_with_new_minimum_only(
-    position: int,
-    link: int,
-    packet: int,
-    barrier: int,
-    ack_barrier: int,
-    loss_record: int,
-    every_beacon: int,
-    barrier_sent: State,
-    barrier_at: State,
-    ack_sent: State,
-    ack_at: State,
+    row: Row, net: Net, barrier_sent: State, barrier_at: State, ack_sent: State, ack_at: State
 ) -> Outcome:
     """A beacon of a switch that withholds what says nothing new carries a barrier, or an ack barrier, strictly above
     all that it sent on that link, or reports a loss. At stake from the second one on."""
     outcome = SILENT
-    if packet == BEACON and not every_beacon:
-        if barrier > barrier_sent[link] or ack_barrier > ack_sent[link] or loss_record > NO_LOSS:
-            outcome = HOLDS if barrier_at[link] >= 0 or ack_at[link] >= 0 else SILENT
-        elif barrier != NO_BARRIER:
-            outcome = violated(0, barrier_sent[link], barrier, barrier_at[link])
+    if row.packet == BEACON and not net.every_beacon:
+        if row.barrier > barrier_sent[row.link] or row.ack_barrier > ack_sent[row.link] or row.loss_record > NO_LOSS:
+            outcome = HOLDS if barrier_at[row.link] >= 0 or ack_at[row.link] >= 0 else SILENT
+        elif row.barrier != NO_BARRIER:
+            outcome = violated(0, barrier_sent[row.link], row.barrier, barrier_at[row.link])
         else:
-            outcome = violated(1, ack_sent[link], ack_barrier, ack_at[link])
-    if barrier > barrier_sent[link]:
-        barrier_sent[link], barrier_at[link] = barrier, position
-    if ack_barrier > ack_sent[link]:
-        ack_sent[link], ack_at[link] = ack_barrier, position
+            outcome = violated(1, ack_sent[row.link], row.ack_barrier, ack_at[row.link])
+    if row.barrier > barrier_sent[row.link]:
+        barrier_sent[row.link], barrier_at[row.link] = row.barrier, row.position
+    if row.ack_barrier > ack_sent[row.link]:
+        ack_sent[row.link], ack_at[row.link] = row.ack_barrier, row.position
     return outcome
 
 
@@ -241,9 +206,9 @@ def beacons_with_new_minimum_only(
     order=Order.NODE,
     ways=("node {node} sent a data message of timestamp {expected} with barrier {found}; the next node fills it in",),
 )
-def first_switch_fills_barrier(flags: int, packet: int, timestamp: int, barrier: int, fill_barrier: int) -> Outcome:
+def first_switch_fills_barrier(row: Row, net: Net) -> Outcome:
     """A host leaves the barrier of a first transmission empty. That its first switch goes on as if it had not is
     TO-BAR-MIN's to say, which takes the timestamp for it."""
-    if not fill_barrier or packet != DATA or is_resent(flags):
+    if not net.fill_barrier or row.packet != DATA or is_resent(row.flags):
         return SILENT
-    return HOLDS if barrier == NO_BARRIER else violated(0, timestamp, barrier, -1)
+    return HOLDS if row.barrier == NO_BARRIER else violated(0, row.timestamp, row.barrier, -1)

@@ -23,6 +23,7 @@ from scatterproof.conformance.checks.step import (
 from scatterproof.conformance.checks.tables import change, field, find, put, remove, room, used
 from scatterproof.conformance.totalorder.cut_offs import cut_offs
 from scatterproof.conformance.totalorder.outstanding import is_resent
+from scatterproof.conformance.totalorder.rows import Net, Row
 from scatterproof.conformance.totalorder.silent_links import stoppages
 from scatterproof.spec.topology import Role
 from scatterproof.spec.totalorder.messages import ANSWER, PacketKind
@@ -43,31 +44,19 @@ DATA, ACK, NOTICE = int(PacketKind.DATA), int(PacketKind.ACK), int(PacketKind.NO
     sent=PerPair(0),
     sent_at=PerPair(-1),
 )
-def message_numbers_consecutive(
-    position: int,
-    node: int,
-    sender: int,
-    receiver: int,
-    number: int,
-    flags: int,
-    packet: int,
-    loses: int,
-    node_count: int,
-    sent: State,
-    sent_at: State,
-) -> Outcome:
+def message_numbers_consecutive(row: Row, net: Net, sent: State, sent_at: State) -> Outcome:
     """First transmissions of one sender to one receiver are numbered 1, 2, 3, ...; what is sent again was sent."""
-    if not loses or packet != DATA or node != sender or not 0 <= receiver < node_count:
+    if not net.loses or row.packet != DATA or row.node != row.sender or not 0 <= row.receiver < net.node_count:
         return SILENT
-    pair = node * node_count + receiver
-    if is_resent(flags):
-        return HOLDS if 1 <= number <= sent[pair] else violated(1, sent[pair], number, sent_at[pair])
+    pair = row.node * net.node_count + row.receiver
+    if is_resent(row.flags):
+        return HOLDS if 1 <= row.number <= sent[pair] else violated(1, sent[pair], row.number, sent_at[pair])
     outcome = HOLDS
     # Strictly above `sent` on the right, so that the difference cannot wrap.
-    if number <= sent[pair] or number - 1 > sent[pair]:
-        outcome = violated(0, sent[pair], number, sent_at[pair])
-    if number > sent[pair]:
-        sent[pair], sent_at[pair] = number, position
+    if row.number <= sent[pair] or row.number - 1 > sent[pair]:
+        outcome = violated(0, sent[pair], row.number, sent_at[pair])
+    if row.number > sent[pair]:
+        sent[pair], sent_at[pair] = row.number, row.position
     return outcome
 
 
@@ -86,22 +75,7 @@ def message_numbers_consecutive(
     owed=PerPair(0),
 )
 def acknowledgements_cumulative(
-    kind: int,
-    node: int,
-    sender: int,
-    receiver: int,
-    number: int,
-    flags: int,
-    packet: int,
-    loses: int,
-    failure_timeout_ns: int,
-    node_count: int,
-    node_is_host: Ints,
-    held: State,
-    beyond: TableState,
-    owed: State,
-    told: Ints,
-    stopped: Ints,
+    row: Row, net: Net, held: State, beyond: TableState, owed: State, told: Ints, stopped: Ints
 ) -> Outcome:
     """An acknowledgement bears the number up to which its host holds all of that sender's messages, recalled ones too
     (TO-ATOMIC); in the end each data message that arrived has one, duplicates and those behind a gap included. Where
@@ -109,33 +83,33 @@ def acknowledgements_cumulative(
     named in a notice (TO-FAIL).
     held: by receiver and sender, that number. beyond: (receiver, sender, number) of messages behind a gap.
     """
-    if not loses:
+    if not net.loses:
         return SILENT
-    if kind == ARRIVED:
-        recalled = packet == NOTICE and failure_timeout_ns > 0 and 0 < number < ANSWER
-        if not (packet == DATA or recalled) or receiver != node or not 0 <= sender < node_count:
+    if row.kind == ARRIVED:
+        recalled = row.packet == NOTICE and net.failure_timeout_ns > 0 and 0 < row.number < ANSWER
+        if not (row.packet == DATA or recalled) or row.receiver != row.node or not 0 <= row.sender < net.node_count:
             return SILENT
-        pair = node * node_count + sender
+        pair = row.node * net.node_count + row.sender
         owed[pair] += 0 if recalled else 1
-        if number > held[pair]:
-            put(beyond, (node, sender, number), (0,))
-            slot = find(beyond, (node, sender, held[pair] + 1))
+        if row.number > held[pair]:
+            put(beyond, (row.node, row.sender, row.number), (0,))
+            slot = find(beyond, (row.node, row.sender, held[pair] + 1))
             while slot >= 0:
                 held[pair] += 1
                 remove(beyond, slot)
-                slot = find(beyond, (node, sender, held[pair] + 1))
+                slot = find(beyond, (row.node, row.sender, held[pair] + 1))
         return SILENT
-    if kind == SENT:
-        if packet != ACK or node != sender or not 0 <= receiver < node_count:
+    if row.kind == SENT:
+        if row.packet != ACK or row.node != row.sender or not 0 <= row.receiver < net.node_count:
             return SILENT
-        pair = node * node_count + receiver
+        pair = row.node * net.node_count + row.receiver
         owed[pair] -= 1
-        return HOLDS if number == held[pair] else violated(0, held[pair], number, -1)
-    if settled(flags):
-        for host in range(node_count):
-            if node_is_host[host] and not stopped[host]:
-                for other in range(node_count):
-                    pair = host * node_count + other
+        return HOLDS if row.number == held[pair] else violated(0, held[pair], row.number, -1)
+    if settled(row.flags):
+        for host in range(net.node_count):
+            if net.node_is_host[host] and not stopped[host]:
+                for other in range(net.node_count):
+                    pair = host * net.node_count + other
                     if owed[pair] > 0 and not told[pair]:
                         return violated(1, host, owed[pair], -1)
     return SILENT
@@ -239,19 +213,8 @@ def compare_with_first(
     wanted_at=PerPair(-1),
 )
 def lost_is_resent(
-    position: int,
-    kind: int,
-    clock_ns: int,
-    node: int,
-    sender: int,
-    receiver: int,
-    number: int,
-    digest: int,
-    flags: int,
-    packet: int,
-    timestamp: int,
-    beacon_interval_ns: int,
-    node_count: int,
+    row: Row,
+    net: Net,
     waiting: TableState,
     sent_number: State,
     acknowledged: State,
@@ -268,30 +231,32 @@ def lost_is_resent(
     waiting: (sender, receiver, number) -> (timestamp, digest, position, sent again, sender, receiver, number), until
     acknowledged. By sender and receiver: acknowledged, the greatest number that came, of those sent; newest, the last
     one that came; wanted, the number that two equal ones ask for, 0 for none."""
-    if kind == ENDED:
-        lost, owner, at = never_resent(waiting, acknowledged, stopped, told, node_count)
-        return violated(2, owner, lost, at) if at >= 0 and settled(flags) else SILENT
-    if kind == ARRIVED:
-        pair, key = node * node_count + sender, (node, sender, number)
-        if receiver != node or not 0 <= sender < node_count:
+    if row.kind == ENDED:
+        lost, owner, at = never_resent(waiting, acknowledged, stopped, told, net.node_count)
+        return violated(2, owner, lost, at) if at >= 0 and settled(row.flags) else SILENT
+    if row.kind == ARRIVED:
+        pair, key = row.node * net.node_count + row.sender, (row.node, row.sender, row.number)
+        if row.receiver != row.node or not 0 <= row.sender < net.node_count:
             return SILENT
-        if packet == ACK and number <= sent_number[pair]:
+        if row.packet == ACK and row.number <= sent_number[pair]:
             note_acknowledgement(
-                waiting, acknowledged, newest, wanted, wanted_ns, wanted_at, pair, key, clock_ns, position
+                waiting, acknowledged, newest, wanted, wanted_ns, wanted_at, pair, key, row.clock_ns, row.position
             )
         return SILENT
-    if packet != DATA or node != sender or not 0 <= receiver < node_count:
+    if row.packet != DATA or row.node != row.sender or not 0 <= row.receiver < net.node_count:
         return SILENT
-    pair, key = node * node_count + receiver, (node, receiver, number)
-    if not is_resent(flags):
-        sent_number[pair] = max(sent_number[pair], number)
-        if number > acknowledged[pair] and find(waiting, key) < 0:
-            put(waiting, key, (timestamp, digest, position, 0, node, receiver, number))
+    pair, key = row.node * net.node_count + row.receiver, (row.node, row.receiver, row.number)
+    if not is_resent(row.flags):
+        sent_number[pair] = max(sent_number[pair], row.number)
+        if row.number > acknowledged[pair] and find(waiting, key) < 0:
+            put(waiting, key, (row.timestamp, row.digest, row.position, 0, row.node, row.receiver, row.number))
         return SILENT
     slot = find(waiting, key)
-    if number <= acknowledged[pair] or slot < 0:
+    if row.number <= acknowledged[pair] or slot < 0:
         return SILENT
     change(waiting, slot, 3, 1)
-    asked_at = wanted_at[pair] if wanted[pair] == number else -1
-    wanted[pair] = 0 if wanted[pair] == number else wanted[pair]
-    return compare_with_first(waiting, slot, timestamp, digest, wanted_ns[pair], asked_at, clock_ns, beacon_interval_ns)
+    asked_at = wanted_at[pair] if wanted[pair] == row.number else -1
+    wanted[pair] = 0 if wanted[pair] == row.number else wanted[pair]
+    return compare_with_first(
+        waiting, slot, row.timestamp, row.digest, wanted_ns[pair], asked_at, row.clock_ns, net.beacon_interval_ns
+    )

@@ -22,6 +22,7 @@ from scatterproof.conformance.checks.step import (
 )
 from scatterproof.conformance.checks.tables import field, find, put, remove, room, used
 from scatterproof.conformance.totalorder.outstanding import is_resent, outstanding_messages
+from scatterproof.conformance.totalorder.rows import Net, Row
 from scatterproof.conformance.totalorder.sending_checks import due_barrier
 from scatterproof.spec.topology import Role
 from scatterproof.spec.totalorder.messages import NO_BARRIER, NO_LOSS, NOT_SPOKEN, PacketKind
@@ -46,42 +47,29 @@ DATA, ACK, NOTICE = int(PacketKind.DATA), int(PacketKind.ACK), int(PacketKind.NO
     ack_promised=PerNode(NO_BARRIER),
 )
 def resent_carries_current_barrier(
-    position: int,
-    clock_ns: int,
-    node: int,
-    link: int,
-    flags: int,
-    packet: int,
-    timestamp: int,
-    barrier: int,
-    ack_barrier: int,
-    loses: int,
-    adjustment_interval_ns: int,
-    on_link: State,
-    on_link_at: State,
-    last: State,
-    promised: State,
-    ack_promised: State,
+    row: Row, net: Net, on_link: State, on_link_at: State, last: State, promised: State, ack_promised: State
 ) -> Outcome:
     """A message that is sent again carries the barrier of a beacon of that moment, at or above all that were sent on
     the link. Without a recorded clock any barrier above the promises will do."""
-    if not loses:
+    if not net.loses:
         return SILENT
     outcome = SILENT
-    if packet == DATA and is_resent(flags) and barrier != NO_BARRIER:
-        known = clock_ns >= 0 and adjustment_interval_ns == 0
-        due = due_barrier(clock_ns if known else NOT_SPOKEN, last[node], promised[node], ack_promised[node])
+    if row.packet == DATA and is_resent(row.flags) and row.barrier != NO_BARRIER:
+        known = row.clock_ns >= 0 and net.adjustment_interval_ns == 0
+        due = due_barrier(
+            row.clock_ns if known else NOT_SPOKEN, last[row.node], promised[row.node], ack_promised[row.node]
+        )
         outcome = HOLDS
-        if barrier < on_link[link]:
-            outcome = violated(0, on_link[link], barrier, on_link_at[link])
-        elif barrier < due or (known and barrier != due):
-            outcome = violated(1, due, barrier, -1)
-    if packet == DATA:
-        last[node] = max(last[node], timestamp)
-    promised[node] = max(promised[node], barrier)
-    ack_promised[node] = max(ack_promised[node], ack_barrier)
-    if barrier > on_link[link]:
-        on_link[link], on_link_at[link] = barrier, position
+        if row.barrier < on_link[row.link]:
+            outcome = violated(0, on_link[row.link], row.barrier, on_link_at[row.link])
+        elif row.barrier < due or (known and row.barrier != due):
+            outcome = violated(1, due, row.barrier, -1)
+    if row.packet == DATA:
+        last[row.node] = max(last[row.node], row.timestamp)
+    promised[row.node] = max(promised[row.node], row.barrier)
+    ack_promised[row.node] = max(ack_promised[row.node], row.ack_barrier)
+    if row.barrier > on_link[row.link]:
+        on_link[row.link], on_link_at[row.link] = row.barrier, row.position
     return outcome
 
 
@@ -116,26 +104,7 @@ def greatest_lost(lost: TableState, link: int) -> tuple[int, int]:
     told=PerNode(0),
 )
 def host_sets_loss_flag(
-    position: int,
-    kind: int,
-    node: int,
-    link: int,
-    sender: int,
-    receiver: int,
-    number: int,
-    flags: int,
-    packet: int,
-    timestamp: int,
-    loss_record: int,
-    host_flags: int,
-    failure_timeout_ns: int,
-    node_count: int,
-    least: Ints,
-    least_at: Ints,
-    lost: TableState,
-    again: State,
-    acknowledgeable: State,
-    told: State,
+    row: Row, net: Net, least: Ints, least_at: Ints, lost: TableState, again: State, acknowledgeable: State, told: State
 ) -> Outcome:
     """A host that sets the flag tells, on each link, a record at or above every timestamp that it sent again there,
     until that is acknowledged; it tells none above what it sent again, and none that its ack barrier has reached. What
@@ -144,34 +113,40 @@ def host_sets_loss_flag(
     lost: (sender, receiver, number) -> (timestamp, position, sender, receiver, number, link), until an acknowledgement
     comes. again: the greatest timestamp sent again.
     """
-    if not host_flags:
+    if not net.host_flags:
         return SILENT
-    if kind == ARRIVED:
-        known = packet == ACK and receiver == node and 0 <= sender < node_count
-        if failure_timeout_ns and packet == NOTICE and number == 0 and receiver == node and 0 <= sender < node_count:
-            known, number, told[node] = True, acknowledgeable[node * node_count + sender], 1
-        if known and number <= acknowledgeable[node * node_count + sender]:
+    if row.kind == ARRIVED:
+        own = row.receiver == row.node and 0 <= row.sender < net.node_count
+        known, covered = own and row.packet == ACK, row.number
+        if own and net.failure_timeout_ns and row.packet == NOTICE and row.number == 0:
+            known, covered, told[row.node] = True, acknowledgeable[row.node * net.node_count + row.sender], 1
+        if known and covered <= acknowledgeable[row.node * net.node_count + row.sender]:
             slot = 0
             while slot < room(lost):
-                own = used(lost, slot) and field(lost, slot, 2) == node and field(lost, slot, 3) == sender
-                if own and field(lost, slot, 4) <= number:
+                its = used(lost, slot) and field(lost, slot, 2) == row.node and field(lost, slot, 3) == row.sender
+                if its and field(lost, slot, 4) <= covered:
                     remove(lost, slot)
                     continue  # another entry may have moved here
                 slot += 1
         return SILENT
-    if packet == DATA and node == sender and 0 <= receiver < node_count:
-        pair = node * node_count + receiver
-        if not is_resent(flags):
-            acknowledgeable[pair] = max(acknowledgeable[pair], number)
-        elif find(lost, (node, receiver, number)) < 0:
-            put(lost, (node, receiver, number), (timestamp, position, node, receiver, number, link))
-    if packet == DATA and node == sender and is_resent(flags):
-        again[link] = max(again[link], timestamp)
-    greatest, at = greatest_lost(lost, link)
-    if at >= 0 and loss_record < greatest:
-        return violated(0, greatest, loss_record, at)
-    if loss_record > again[link]:
-        return violated(1, again[link], loss_record, -1)
-    if not told[node] and loss_record > NO_LOSS and (least_at[link] < 0 or loss_record < least[link]):
-        return violated(2, 0, loss_record, -1)
+    if row.packet == DATA and row.node == row.sender and 0 <= row.receiver < net.node_count:
+        pair = row.node * net.node_count + row.receiver
+        if not is_resent(row.flags):
+            acknowledgeable[pair] = max(acknowledgeable[pair], row.number)
+        elif find(lost, (row.node, row.receiver, row.number)) < 0:
+            put(
+                lost,
+                (row.node, row.receiver, row.number),
+                (row.timestamp, row.position, row.node, row.receiver, row.number, row.link),
+            )
+    if row.packet == DATA and row.node == row.sender and is_resent(row.flags):
+        again[row.link] = max(again[row.link], row.timestamp)
+    greatest, at = greatest_lost(lost, row.link)
+    if at >= 0 and row.loss_record < greatest:
+        return violated(0, greatest, row.loss_record, at)
+    if row.loss_record > again[row.link]:
+        return violated(1, again[row.link], row.loss_record, -1)
+    waits = least_at[row.link] >= 0 and row.loss_record >= least[row.link]
+    if not told[row.node] and row.loss_record > NO_LOSS and not waits:
+        return violated(2, 0, row.loss_record, -1)
     return HOLDS if at >= 0 else SILENT

@@ -24,6 +24,7 @@ from scatterproof.conformance.checks.step import (
 )
 from scatterproof.conformance.checks.tables import change, field, find, put, remove
 from scatterproof.conformance.totalorder.outstanding import is_resent
+from scatterproof.conformance.totalorder.rows import Net, Row
 from scatterproof.spec.topology import Role
 from scatterproof.spec.totalorder.messages import NO_BARRIER, NOT_SPOKEN, PacketKind
 from scatterproof.spec.trace import Kind, Order
@@ -45,48 +46,35 @@ NONE, FIRST, FURTHER = 0, 1, 2
     messages=Table(3, 2),
     scatterings=Table(2, 3),
 )
-def place_in_scattering(
-    position: int,
-    kind: int,
-    clock_ns: int,
-    node: int,
-    sender: int,
-    receiver: int,
-    number: int,
-    packet: int,
-    scattering: int,
-    timestamp: int,
-    messages: TableState,
-    scatterings: TableState,
-) -> tuple[int, int, int, int]:
+def place_in_scattering(row: Row, messages: TableState, scatterings: TableState) -> tuple[int, int, int, int]:
     """Where a message that its sender sends stands in its scattering: place, timestamp and position of the first
     message of that scattering, and the clock at which it was submitted.
 
     messages: (sender, receiver, number) -> (scattering, clock), until it is sent. scatterings: (sender, scattering) ->
     (timestamp, position of the first, messages not sent yet), until all are sent.
     """
-    if kind == SUBMITTED:
-        put(messages, (node, receiver, number), (scattering, clock_ns))
-        slot = find(scatterings, (node, scattering))
+    if row.kind == SUBMITTED:
+        put(messages, (row.node, row.receiver, row.number), (row.scattering, row.clock_ns))
+        slot = find(scatterings, (row.node, row.scattering))
         if slot < 0:
-            put(scatterings, (node, scattering), (0, -1, 1))
+            put(scatterings, (row.node, row.scattering), (0, -1, 1))
         else:
             change(scatterings, slot, 2, field(scatterings, slot, 2) + 1)
         return (NONE, 0, -1, -1)
-    if packet != DATA or node != sender:
+    if row.packet != DATA or row.node != row.sender:
         return (NONE, 0, -1, -1)
-    slot = find(messages, (node, receiver, number))
+    slot = find(messages, (row.node, row.receiver, row.number))
     if slot < 0:
         return (NONE, 0, -1, -1)
     its_scattering, submitted_ns = field(messages, slot, 0), field(messages, slot, 1)
     remove(messages, slot)
-    slot = find(scatterings, (node, its_scattering))
+    slot = find(scatterings, (row.node, its_scattering))
     first_timestamp, first_at = field(scatterings, slot, 0), field(scatterings, slot, 1)
     place = FURTHER
     if first_at < 0:
-        place, first_timestamp, first_at = FIRST, timestamp, position
-        change(scatterings, slot, 0, timestamp)
-        change(scatterings, slot, 1, position)
+        place, first_timestamp, first_at = FIRST, row.timestamp, row.position
+        change(scatterings, slot, 0, row.timestamp)
+        change(scatterings, slot, 1, row.position)
     waiting = field(scatterings, slot, 2) - 1
     change(scatterings, slot, 2, waiting)
     if waiting == 0:
@@ -108,29 +96,20 @@ def place_in_scattering(
     unsent=PerNode(0),
 )
 def one_timestamp_per_scattering(
-    kind: int,
-    node: int,
-    flags: int,
-    timestamp: int,
-    place: int,
-    first_timestamp: int,
-    first_at: int,
-    failure_timeout_ns: int,
-    node_count: int,
-    unsent: State,
+    row: Row, net: Net, place: int, first_timestamp: int, first_at: int, unsent: State
 ) -> Outcome:
     """All messages of a scattering leave, with one timestamp; those to failed hosts need not where failures are
     handled. At stake from the second message on."""
-    if kind == SENT:
+    if row.kind == SENT:
         if place != NONE:
-            unsent[node] -= 1
+            unsent[row.node] -= 1
         if place != FURTHER:
             return SILENT
-        return HOLDS if timestamp == first_timestamp else violated(0, first_timestamp, timestamp, first_at)
-    if kind == SUBMITTED:
-        unsent[node] += 1
-    elif settled(flags) and failure_timeout_ns == 0:
-        for host in range(node_count):
+        return HOLDS if row.timestamp == first_timestamp else violated(0, first_timestamp, row.timestamp, first_at)
+    if row.kind == SUBMITTED:
+        unsent[row.node] += 1
+    elif settled(row.flags) and net.failure_timeout_ns == 0:
+        for host in range(net.node_count):
             if unsent[host] > 0:
                 return violated(1, host, unsent[host], -1)
     return SILENT
@@ -175,16 +154,10 @@ def runs_ahead(
     ack_promised=PerNode(NO_BARRIER),
 )
 def timestamps_rise(
-    position: int,
-    clock_ns: int,
-    node: int,
-    timestamp: int,
-    barrier: int,
-    ack_barrier: int,
+    row: Row,
+    net: Net,
     place: int,
     submitted_ns: int,
-    causal: int,
-    adjustment_interval_ns: int,
     last: State,
     last_at: State,
     promised: State,
@@ -197,27 +170,33 @@ def timestamps_rise(
     outcome = SILENT
     if place == FIRST:
         # What a host adds to its clock is TO-ADJ-2's.
-        known = adjustment_interval_ns == 0
-        if last_at[node] >= 0 and timestamp <= last[node]:
-            outcome = violated(0, last[node], timestamp, last_at[node])
-        elif known and submitted_ns >= 0 and timestamp < submitted_ns:
-            outcome = violated(1, submitted_ns, timestamp, -1)
+        known = net.adjustment_interval_ns == 0
+        if last_at[row.node] >= 0 and row.timestamp <= last[row.node]:
+            outcome = violated(0, last[row.node], row.timestamp, last_at[row.node])
+        elif known and submitted_ns >= 0 and row.timestamp < submitted_ns:
+            outcome = violated(1, submitted_ns, row.timestamp, -1)
         elif (
             known
-            and not causal
-            and clock_ns >= 0
+            and not net.causal
+            and row.clock_ns >= 0
             and runs_ahead(
-                timestamp, clock_ns, last[node], last_at[node], promised[node], promised_at[node], ack_promised[node]
+                row.timestamp,
+                row.clock_ns,
+                last[row.node],
+                last_at[row.node],
+                promised[row.node],
+                promised_at[row.node],
+                ack_promised[row.node],
             )
         ):
-            outcome = violated(2, clock_ns, timestamp, last_at[node])
-        elif last_at[node] >= 0:
+            outcome = violated(2, row.clock_ns, row.timestamp, last_at[row.node])
+        elif last_at[row.node] >= 0:
             outcome = HOLDS
-        if last_at[node] < 0 or timestamp > last[node]:
-            last[node], last_at[node] = timestamp, position
-    if barrier != NO_BARRIER and (promised_at[node] < 0 or barrier > promised[node]):
-        promised[node], promised_at[node] = barrier, position
-    ack_promised[node] = max(ack_promised[node], ack_barrier)
+        if last_at[row.node] < 0 or row.timestamp > last[row.node]:
+            last[row.node], last_at[row.node] = row.timestamp, row.position
+    if row.barrier != NO_BARRIER and (promised_at[row.node] < 0 or row.barrier > promised[row.node]):
+        promised[row.node], promised_at[row.node] = row.barrier, row.position
+    ack_promised[row.node] = max(ack_promised[row.node], row.ack_barrier)
     return outcome
 
 
@@ -240,17 +219,9 @@ def timestamps_rise(
     ack_promised=PerNode(NO_BARRIER),
 )
 def host_barrier_is_its_promise(
-    position: int,
-    clock_ns: int,
-    node: int,
-    flags: int,
-    packet: int,
-    timestamp: int,
-    barrier: int,
-    ack_barrier: int,
+    row: Row,
+    net: Net,
     place: int,
-    loses: int,
-    adjustment_interval_ns: int,
     last: State,
     last_at: State,
     promised: State,
@@ -261,27 +232,29 @@ def host_barrier_is_its_promise(
     and what it promised, and no timestamp given later is strictly below either. Without a recorded clock, or an
     adjusted one, a beacon may carry any barrier that is at or above the rest. What is sent again is TO-RETX-BAR's."""
     outcome = SILENT
-    if packet == DATA:
-        if loses and is_resent(flags):
+    if row.packet == DATA:
+        if net.loses and is_resent(row.flags):
             outcome = SILENT
-        elif barrier != NO_BARRIER and barrier != timestamp:
-            outcome = violated(0, timestamp, barrier, -1)
-        elif place != FURTHER and promised_at[node] >= 0 and timestamp < promised[node]:
-            outcome = violated(1, promised[node], timestamp, promised_at[node])
-        elif barrier != NO_BARRIER or promised_at[node] >= 0:
+        elif row.barrier != NO_BARRIER and row.barrier != row.timestamp:
+            outcome = violated(0, row.timestamp, row.barrier, -1)
+        elif place != FURTHER and promised_at[row.node] >= 0 and row.timestamp < promised[row.node]:
+            outcome = violated(1, promised[row.node], row.timestamp, promised_at[row.node])
+        elif row.barrier != NO_BARRIER or promised_at[row.node] >= 0:
             outcome = HOLDS
-        if last_at[node] < 0 or timestamp > last[node]:
-            last[node], last_at[node] = timestamp, position
-    elif barrier != NO_BARRIER:
-        known = clock_ns >= 0 and adjustment_interval_ns == 0
-        due = due_barrier(clock_ns if known else NOT_SPOKEN, last[node], promised[node], ack_promised[node])
-        if last_at[node] >= 0 and barrier < last[node]:
-            outcome = violated(2, last[node], barrier, last_at[node])
-        elif barrier < due or (known and barrier != due):
-            outcome = violated(3, due, barrier, last_at[node])
+        if last_at[row.node] < 0 or row.timestamp > last[row.node]:
+            last[row.node], last_at[row.node] = row.timestamp, row.position
+    elif row.barrier != NO_BARRIER:
+        known = row.clock_ns >= 0 and net.adjustment_interval_ns == 0
+        due = due_barrier(
+            row.clock_ns if known else NOT_SPOKEN, last[row.node], promised[row.node], ack_promised[row.node]
+        )
+        if last_at[row.node] >= 0 and row.barrier < last[row.node]:
+            outcome = violated(2, last[row.node], row.barrier, last_at[row.node])
+        elif row.barrier < due or (known and row.barrier != due):
+            outcome = violated(3, due, row.barrier, last_at[row.node])
         else:
             outcome = HOLDS
-    if barrier != NO_BARRIER and (promised_at[node] < 0 or barrier > promised[node]):
-        promised[node], promised_at[node] = barrier, position
-    ack_promised[node] = max(ack_promised[node], ack_barrier)
+    if row.barrier != NO_BARRIER and (promised_at[row.node] < 0 or row.barrier > promised[row.node]):
+        promised[row.node], promised_at[row.node] = row.barrier, row.position
+    ack_promised[row.node] = max(ack_promised[row.node], row.ack_barrier)
     return outcome

@@ -11,6 +11,8 @@ from numba.extending import register_jitable
 
 from scatterproof.conformance.checks.kinds import ARRIVED, CRASHED, SENT
 from scatterproof.conformance.checks.step import Ints, PerLink, PerNode, State, derive, elapsed
+from scatterproof.conformance.totalorder.ingress_barriers import told_barrier
+from scatterproof.conformance.totalorder.rows import Net, Row
 from scatterproof.spec.topology import Role
 from scatterproof.spec.totalorder.messages import NO_BARRIER, NO_LOSS, NOT_SPOKEN, PacketKind
 from scatterproof.spec.trace import ABSENT, Kind
@@ -30,22 +32,8 @@ NOT_HEARD = -1
     low_ack=PerLink(NOT_SPOKEN),
 )
 def silences(
-    time_ns: int,
-    clock_ns: int,
-    kind: int,
-    node: int,
-    link: int,
-    flags: int,
-    packet: int,
-    timestamp: int,
-    barrier: int,
-    ack_barrier: int,
-    fill_barrier: int,
-    failure_timeout_ns: int,
-    node_is_host: Ints,
-    link_source: Ints,
-    ingress_first: Ints,
-    ingress_links: Ints,
+    row: Row,
+    net: Net,
     live: State,
     suspect: State,
     heard_ns: State,
@@ -59,31 +47,31 @@ def silences(
     suspect: whether it may have been given up before its last packet. heard_ns: when that came, on the local clock.
     begun_ns: when the node began, in true time.
     """
-    if not failure_timeout_ns or node_is_host[node]:
+    if not net.failure_timeout_ns or net.node_is_host[row.node]:
         return
-    if kind == ARRIVED:
-        from_host = node_is_host[link_source[link]]
-        silent = is_silent(heard_ns[link], begun_ns[node], time_ns, clock_ns, failure_timeout_ns)
-        if silent or (from_host and flags > 1):
-            suspect[link] = 1
-        heard_ns[link] = clock_ns
-        if suspect[link]:
+    if row.kind == ARRIVED:
+        from_host = net.node_is_host[net.link_source[row.link]]
+        silent = is_silent(heard_ns[row.link], begun_ns[row.node], row.time_ns, row.clock_ns, net.failure_timeout_ns)
+        if silent or (from_host and row.flags > 1):
+            suspect[row.link] = 1
+        heard_ns[row.link] = row.clock_ns
+        if suspect[row.link]:
             return
-        if fill_barrier and barrier == NO_BARRIER and packet == DATA and from_host:
-            barrier = timestamp
-        low_barrier[link] = max(low_barrier[link], barrier)
-        low_ack[link] = max(low_ack[link], ack_barrier)
+        low_barrier[row.link] = max(low_barrier[row.link], told_barrier(row, net))
+        low_ack[row.link] = max(low_ack[row.link], row.ack_barrier)
         return
-    if kind != SENT:
-        if link != ABSENT:
+    if row.kind != SENT:
+        if row.link != ABSENT:
             return
-        begun_ns[node] = time_ns
-    for at in range(ingress_first[node], ingress_first[node + 1]):
-        its = ingress_links[at]
-        if kind != SENT:
+        begun_ns[row.node] = row.time_ns
+    for at in range(net.ingress_first[row.node], net.ingress_first[row.node + 1]):
+        its = net.ingress_links[at]
+        if row.kind != SENT:
             suspect[its], heard_ns[its] = 0, NOT_HEARD
             low_barrier[its], low_ack[its] = NOT_SPOKEN, NOT_SPOKEN
-        elif suspect[its] or is_silent(heard_ns[its], begun_ns[node], time_ns, clock_ns, failure_timeout_ns):
+        elif suspect[its] or is_silent(
+            heard_ns[its], begun_ns[row.node], row.time_ns, row.clock_ns, net.failure_timeout_ns
+        ):
             live[its] = 0
         else:
             live[its] = 1
@@ -119,16 +107,14 @@ def live_highest(record: Ints, live: Ints, links: Ints, first: int, last: int) -
 
 
 @derive(kinds=(Kind.SENT, Kind.CRASHED, Kind.ENDED), stopped=PerNode(0), spoke_ns=PerNode(0))
-def stoppages(
-    time_ns: int, kind: int, node: int, link: int, failure_timeout_ns: int, stopped: State, spoke_ns: State
-) -> None:
+def stoppages(row: Row, net: Net, stopped: State, spoke_ns: State) -> None:
     """Who has crashed and, in the end, who was silent for the time-out where failures are handled: it has stopped
     (TO-FAIL). spoke_ns: when it sent last."""
-    if kind == SENT:
-        spoke_ns[node] = max(spoke_ns[node], time_ns)
-    elif kind == CRASHED:
-        stopped[node] = 1 if link == ABSENT else stopped[node]
-    elif failure_timeout_ns > 0:
+    if row.kind == SENT:
+        spoke_ns[row.node] = max(spoke_ns[row.node], row.time_ns)
+    elif row.kind == CRASHED:
+        stopped[row.node] = 1 if row.link == ABSENT else stopped[row.node]
+    elif net.failure_timeout_ns > 0:
         for each in range(len(stopped)):
-            if elapsed(spoke_ns[each], time_ns, failure_timeout_ns):
+            if elapsed(spoke_ns[each], row.time_ns, net.failure_timeout_ns):
                 stopped[each] = 1
