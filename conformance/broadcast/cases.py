@@ -1,8 +1,9 @@
 """The conformance cases of the broadcast stack, as cases.toml has them.
 
-A step is `sends a b`: messages for everybody, or for one, `to=1`. Without contents it is one message, or as many as
-`messages` says, of the byte of the turn's number, the second with two of them, and so on; or as many as `empty` says,
-with none. The level is that of the clause, unless it is set.
+A step is `sends a b`: two messages with these contents, for everybody or, with `to=1`, for one process. Without
+contents the byte of the turn's number is sent, in as many messages as `messages` says (1 if left out): once in the
+first message, twice in the second, and so on. `empty` says how many messages have no contents. The level is the
+clause's, unless it is set.
 """
 
 from __future__ import annotations

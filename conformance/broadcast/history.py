@@ -1,8 +1,8 @@
 """What hosts of a real system were handed and delivered, as a run of the broadcast stack.
 
-A host counts as beginning with a message when it is handed over. How the system carries it nobody sees; a message
-that a host delivers counts as having come in one packet from its creator, with the contents that were handed over
-there. A message that was never handed over came in no packet, and breaks BC-URB-REAL.
+A host counts as beginning with a message when it is handed over. Nobody sees how the system carries it: a message that
+a host delivers counts as one packet from its creator, with the contents that were handed over there. A message that was
+never handed over came in no packet, and breaks BC-URB-REAL.
 """
 
 from __future__ import annotations

@@ -1,8 +1,8 @@
-"""What most checks share: which messages each process has begun with, has heard of and from whom, and has delivered;
-at level lcb also which of them a creator's messages depend on; and who has crashed.
+"""What most checks share: which messages each process has begun with, heard of (and from whom), and delivered; at level
+lcb also on which of them a creator's messages depend; and who has crashed.
 
-Memory: high-water marks, and tables of what is beyond them. A message leaves `coming` when its process delivers it, and
-a dependency leaves `firsts` when all live processes have delivered it.
+Memory: high-water marks, and tables of the numbers beyond them. A message leaves `coming` when its process delivers it,
+and a dependency leaves `firsts` when all live processes have delivered it.
 """
 
 from __future__ import annotations
@@ -30,12 +30,17 @@ LIMIT = 1 << 60
 
 
 class Knowledge(NamedTuple):
-    """begun[p, p] (at level pl [p, receiver]): the number of the last message begun with.
-    delivered[p, c]: all up to it are; beyond: those that are and do not follow it.
-    coming: what p has begun with or received, and not delivered.
-    firsts: by owner, of and number, what a creator's messages depend on. disordered[p, c]: not delivered in its order.
-    lowest: by creator, what all live processes have delivered. down: who has crashed.
-    have: how many messages p began with or received.
+    """State by process p and creator c.
+
+    begun: at [p, p] (at level pl [p, receiver]), the number of the last message that p began with.
+    delivered: at [p, c], the number up to which p has delivered all of c's messages.
+    beyond: (p, c, number) of messages delivered beyond that.
+    coming: (p, c, number) -> the nine fields above, of messages that p has begun with or received, and not delivered.
+    firsts: (owner, of, number) -> the five fields above, of messages on which a creator's messages depend.
+    disordered: at [p, c], whether p has delivered messages of c in another order than theirs.
+    lowest: by creator, the number up to which all live processes have delivered.
+    down: by process, whether it has crashed.
+    have: by process, how many messages it began with or received.
     """
 
     begun: State
@@ -50,11 +55,21 @@ class Knowledge(NamedTuple):
 
 
 class Learnt(NamedTuple):
-    """new: of a beginning or packet, how many messages are new to the process. late_copy: of a packet, whether it has
-    delivered all. begun_before: of a beginning, the last number before it. Of a delivery:
-    again: it was delivered before. ahead: an earlier message is not.
-    heard: from how many it came. carriers: these and its creator.
-    same: it came with these contents. content: with which. origin: in which row first.
+    """Of a beginning or a packet:
+
+    new: how many of its messages are new to the process.
+    late_copy: of a packet, whether the process has delivered all its messages.
+    begun_before: of a beginning, the last number begun with earlier.
+
+    Of a delivery:
+
+    again: whether the message was delivered earlier.
+    ahead: whether an earlier message is not delivered.
+    heard: from how many processes the message came.
+    carriers: how many these are, with its creator.
+    same: whether it came with these contents.
+    content: the digest with which it came.
+    origin: the row in which it came first, or -1.
     """
 
     new: int
@@ -90,7 +105,7 @@ def has(node: int, creator: int, number: int, net: Net, known: Knowledge) -> boo
 
 @register_jitable
 def missing_at(creator: int, number: int, node: int, net: Net, known: Knowledge) -> int:
-    """The slot of something that message `number` of `creator` depends on and `node` has not delivered, or -1."""
+    """The slot of a message on which message `number` of `creator` depends and that `node` has not delivered, or -1."""
     firsts = known.firsts
     for other in range(net.node_count):
         pair = creator * net.node_count + other
@@ -143,7 +158,7 @@ def note_crash(node: int, net: Net, known: Knowledge) -> None:
 
 @register_jitable
 def note_delivered(row: Row, net: Net, known: Knowledge) -> int:
-    """Note it; 1 if an earlier message of the creator is not delivered yet, else 0."""
+    """Note a delivery; 1 if an earlier message of the creator is not delivered yet, else 0."""
     delivered, beyond, pair = known.delivered, known.beyond, row.node * net.node_count + row.sender
     if row.number != delivered[pair] + 1:
         put(beyond, (row.node, row.sender, row.number), (row.position, row.node, row.sender, row.number))
@@ -159,7 +174,7 @@ def note_delivered(row: Row, net: Net, known: Knowledge) -> int:
 
 @register_jitable
 def note_dependency(row: Row, ahead: int, net: Net, known: Knowledge) -> None:
-    """A message is delivered at a node that depends on its creator: from the node's next message on."""
+    """Note a delivery at a node that depends on the creator: the node's next messages depend on this one."""
     if net.depends[row.node * net.node_count + row.sender]:
         begun = known.begun[row.node * net.node_count + row.node]
         dependency = (begun + 1, row.position, row.node, row.sender, row.number)
@@ -170,8 +185,9 @@ def note_dependency(row: Row, ahead: int, net: Net, known: Knowledge) -> None:
 
 @register_jitable
 def take(row: Row, coming: TableState) -> tuple[int, int, int, int, int]:
-    """What was known of a message that is delivered now: from how many it was heard; how many have it, its creator
-    among them; whether the contents are the same; its contents; and the row in which it came first, or -1."""
+    """Take out a message that is delivered now. Returns from how many processes it came; how many these are with its
+    creator; whether the contents are the same; the digest with which it came; and the row in which it came first, or
+    -1."""
     slot = find(coming, (row.node, row.sender, row.number))
     if slot < 0:
         return 0, 0, 0, ABSENT, -1
@@ -182,8 +198,8 @@ def take(row: Row, coming: TableState) -> tuple[int, int, int, int, int]:
 
 @register_jitable
 def note_arrival(row: Row, net: Net, known: Knowledge) -> tuple[int, int]:
-    """How many messages of a packet are new to the process, and whether it has delivered them all. The process's own
-    messages never are new: nobody knows them better."""
+    """How many messages of a packet are new to the process, and whether it has delivered them all. A process's own
+    messages are never new to it."""
     node, sender, source, coming = row.node, row.sender, net.link_source[row.link], known.coming
     new, late = 0, 0
     for one in range(row.number, row.number + row.count):
@@ -208,7 +224,7 @@ def note_arrival(row: Row, net: Net, known: Knowledge) -> tuple[int, int]:
 
 @register_jitable
 def note_beginning(row: Row, net: Net, known: Knowledge) -> int:
-    """How many messages that a process begins with are new to it, as all should be."""
+    """How many of the messages that a process begins with are new to it. All should be."""
     node = row.node
     total, weighted, new = 0, 0, 0
     for other in range(net.node_count):
@@ -269,5 +285,5 @@ def knowledge(row: Row, net: Net, known: Knowledge) -> tuple[int, ...]:
     return NOTHING
 
 
-# All nodes are hosts. Most steps read `knowledge`, and need no more than the order of each node.
+# All nodes are hosts. Most steps read `knowledge`, and need the order of each node alone.
 check_of_hosts = partial(check, at=Role.HOST, order=Order.NODE, derived=(well_formed, knowledge))

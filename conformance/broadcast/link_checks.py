@@ -1,5 +1,5 @@
-"""Checks of perfect links: BC-PL-RELIABLE, -ONCE, -REAL of what they hand on (at level pl it is what is delivered; at
-the others the packets say what can be said), BC-PL-PSEQ, -RESEND, -MEMORY of their packets."""
+"""Checks of perfect links. BC-PL-RELIABLE, -ONCE and -REAL are about what links hand on: at level pl what is delivered,
+at the other levels what the packets show. BC-PL-PSEQ, -RESEND and -MEMORY are about their packets."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ from scatterproof.spec.trace import Kind, Order
 
 @register_jitable
 def delivered_wrongly(row: Row, learnt: Learnt) -> Outcome:
-    """Ways 0 and 1: no run with the message has come; none with these contents."""
+    """Way 0: no run with the message has come. Way 1: none with these contents."""
     if learnt.again:
         return SILENT
     if learnt.origin < 0:
@@ -56,8 +56,8 @@ def is_begun(row: Row, last: int) -> bool:
 
 @register_jitable
 def begun_wrongly(row: Row, learnt: Learnt, last_handed: int, handed: TableState) -> Outcome:
-    """Way 2: a run begins with the next message handed over, ends at one that was, and has the contents of all. handed:
-    by (node, receiver, number), the digest."""
+    """Way 2: a run does not begin with the next message handed over, ends with one that was not, or has other contents.
+    handed: (node, receiver, number) -> digest."""
     if not row.is_run or row.number != learnt.begun_before + 1 or row.number + row.count - 1 > last_handed:
         return violated(2, learnt.begun_before + 1, row.number, -1)
     same = True
@@ -73,7 +73,8 @@ def begun_wrongly(row: Row, learnt: Learnt, last_handed: int, handed: TableState
 
 @register_jitable
 def earliest_between_live(table: TableState, position: int, net: Net, known: Knowledge) -> int:
-    """The slot of the entry with the least position, of links both ends of which live; or -1. Field 0 is the link."""
+    """Of the entries of links between live processes, the slot of the one with the least position; -1 for none. Field 0
+    is the link."""
     down = known.down
     least = -1
     for slot in range(room(table)):
@@ -100,8 +101,12 @@ def earliest_between_live(table: TableState, position: int, net: Net, known: Kno
 def sent_is_delivered(
     row: Row, net: Net, known: Knowledge, earlier: Earlier, on_link: TableState, owed: TableState, any_sent: State
 ) -> Outcome:
-    """What a live process sent to a live one has arrived by the end of a run that settled; at level pl, what was handed
-    over is delivered. on_link: (link, pseq), owed: (sender, receiver, number) -> position of its beginning."""
+    """All that a live process sent to a live one has arrived by the end of a run that settled; at level pl, all that
+    was handed over is delivered.
+
+    on_link: the packets on their way, by (link, pseq).
+    owed: (sender, receiver, number) -> position of its beginning.
+    """
     if row.kind == SUBMITTED:
         if net.level == PL and 0 <= row.sender < net.node_count and 0 <= row.receiver < net.node_count:
             message = (row.sender, row.receiver, row.number)
@@ -142,8 +147,9 @@ def link_delivers_once(row: Row, learnt: Learnt) -> Outcome:
 
 @register_jitable
 def real(row: Row, net: Net, known: Knowledge, learnt: Learnt, handed: TableState, last_handed: State) -> Outcome:
-    """What is delivered came, with its contents; what is begun with was handed over; and what is sent as one's own, at
-    level pl whatever is sent, was begun with: way 3. At level pl messages are counted by receiver."""
+    """Messages are real: those delivered came, with these contents; those begun with were handed over; and those that a
+    process sends as its own, at level pl all that it sends, were begun with (way 3). At level pl messages are counted
+    by receiver."""
     other = row.receiver if 0 <= row.receiver < net.node_count else row.node
     if row.kind == DELIVERED:
         return delivered_wrongly(row, learnt)
@@ -173,13 +179,14 @@ def real(row: Row, net: Net, known: Knowledge, learnt: Learnt, handed: TableStat
 def link_delivers_sent(
     row: Row, net: Net, known: Knowledge, learnt: Learnt, handed: TableState, last_handed: State
 ) -> Outcome:
-    """At level pl: what is delivered came from its sender, which sent only what was handed over, contents unchanged."""
+    """At level pl a message that is delivered came from its sender, which sends only what was handed over, with the
+    same contents."""
     return real(row, net, known, learnt, handed, last_handed) if net.level == PL else SILENT
 
 
 @register_jitable
 def answered_rightly(row: Row, back: int, on: OnLinks, unanswered: TableState, answered: State) -> Outcome:
-    """Of an acknowledgement of packets from link `back`: whether they have come. What it covers is answered."""
+    """Whether the packets of link `back` that an acknowledgement covers have come. They are answered from now on."""
     arrived = on.arrived[back]
     if not row.is_ack:
         return violated(1, arrived, row.pseq, -1)
@@ -208,8 +215,8 @@ def answered_rightly(row: Row, back: int, on: OnLinks, unanswered: TableState, a
     derived=(well_formed, packets),
 )
 def link_numbers_apart(row: Row, net: Net, on: OnLinks, earlier: Earlier) -> Outcome:
-    """Numbers follow one another on each link; what is sent again keeps its number and contents, and says so. Numbers
-    that were passed over have been charged once."""
+    """Numbers follow one another on each link. A packet sent again keeps its number and contents, and says that it is.
+    Numbers that were passed over are charged once."""
     unacked = on.unacked
     if row.packet != DATA:
         return SILENT
@@ -240,7 +247,7 @@ def is_own_ingress(row: Row, net: Net) -> bool:
 
 @register_jitable
 def earliest_unanswered(unanswered: TableState, net: Net, known: Knowledge) -> int:
-    """The slot of the earliest copy that came to a process that lives, and was never acknowledged; -1 for none."""
+    """The slot of the earliest packet that came to a live process and was never acknowledged; -1 for none."""
     least = -1
     for slot in range(room(unanswered)):
         lives = used(unanswered, slot) and known.down[net.link_target[field(unanswered, slot, LINK)]] == 0
@@ -277,8 +284,13 @@ def unacknowledged_is_resent(
     said: State,
     any_come: State,
 ) -> Outcome:
-    """unanswered: (link, pseq) -> position of the last copy, of what came and was neither acknowledged after that nor
-    refused. answered: no number up to it is among them. said: up to it all has come, by its own word."""
+    """Packets without an acknowledgement are sent again, and those that came are acknowledged, in a run that settled.
+
+    unanswered: (link, pseq) -> position of the last copy, of packets that came and were neither acknowledged after that
+        nor refused.
+    answered: by link, a number up to which none of them is.
+    said: by link, the number up to which all has come, as the process has said itself.
+    """
     link, pseq, target = row.link, row.pseq, net.link_target
     if row.kind == SENT:
         if row.packet == ACK:
@@ -297,7 +309,7 @@ def unacknowledged_is_resent(
             answered[link] = min(answered[link], pseq - 1)
             last_come[link] = pseq
             any_come[0] = 1
-    # What a process has said that it has, it may not refuse.
+    # A process may not refuse what it has said that it has.
     elif row.kind == REFUSED and is_own_ingress(row, net) and last_come[link] > said[link]:
         take_out(unanswered, link, last_come[link], last_come[link])
     if row.kind in (ARRIVED, REFUSED) or not settled(row.flags):
@@ -322,8 +334,8 @@ def unacknowledged_is_resent(
     derived=(well_formed, packets),
 )
 def delivered_prefix_collapses(row: Row, net: Net, on: OnLinks, earlier: Earlier, window: int) -> Outcome:
-    """What can be seen of memory: what is on its way is within a window, and a receiver knows where the contiguous
-    prefix of what has come ends."""
+    """As far as memory shows from outside: the packets on their way are within a window, and a receiver knows the
+    number up to which all has come."""
     if earlier.is_new and earlier.oldest_before > 0 and row.pseq - earlier.oldest_before >= window:
         return violated(0, window, row.pseq - earlier.oldest_before + 1, -1)
     if not row.is_ack:

@@ -1,5 +1,5 @@
-"""What is measured in runs of the broadcast stack: how long delivery takes, how much is undelivered, how full packets
-are."""
+"""What is measured in runs of the broadcast stack: how long delivery takes, how many messages are undelivered, and how
+full packets are."""
 
 from __future__ import annotations
 
@@ -33,9 +33,12 @@ def carrier(parameters: Mapping[str, object]) -> str:
     crashed=Cell(0),
 )
 def delivery_latency(row: Row, net: Net, time_ns: int, bins: State, in_flight: TableState, crashed: State) -> Outcome:
-    """From submission to each delivery. in_flight: (creator, receiver or everybody, number) -> (submitted when, bits of
-    those that have delivered it, whether a packet that begins with it was lost), until all that go on have it. crashed:
-    bits, too."""
+    """From submission to each delivery, in ns.
+
+    in_flight: (creator, receiver or everybody, number) -> (time of submission, the processes that have delivered it, as
+        bits, whether a packet that begins with it was lost), until all that have not crashed have delivered it.
+    crashed: the processes that have, as bits.
+    """
     if row.kind == CRASHED:
         crashed[0] |= 1 << row.node
         return SILENT
@@ -66,8 +69,8 @@ def delivery_latency(row: Row, net: Net, time_ns: int, bins: State, in_flight: T
     own=PerNode(0),
 )
 def buffer_occupancy(row: Row, level: int, bins: State, own: State) -> Outcome:
-    """How many messages of its own a process has begun with and not delivered, counted whenever it begins. At level pl
-    they are delivered elsewhere."""
+    """How many messages of its own a process has begun with and not delivered, counted whenever it begins with some. At
+    level pl others deliver them: nothing is counted."""
     if level == PL:
         return SILENT
     if row.kind == BEGUN:

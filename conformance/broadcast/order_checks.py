@@ -59,8 +59,8 @@ def delivered_in_sending_order(row: Row, learnt: Learnt) -> Outcome:
     handed=PerNode(0),
 )
 def own_undelivered_is_bounded(row: Row, net: Net, known: Knowledge, most_undelivered: int, handed: State) -> Outcome:
-    """From the first undelivered of its own messages to the last begun with there are at most `most_undelivered`; and
-    all that was handed over is begun with by the end of a run that settled with a live majority."""
+    """From a process's first undelivered message of its own to the last that it began with there are at most
+    `most_undelivered`. All that was handed over is begun with by the end of a run that settled with a live majority."""
     if row.kind == SUBMITTED:
         handed[row.node] += 1
     elif row.kind == BEGUN and row.is_run:
@@ -84,8 +84,8 @@ def own_undelivered_is_bounded(row: Row, net: Net, known: Knowledge, most_undeli
     ),
 )
 def dependencies_first(row: Row, net: Net, known: Knowledge, learnt: Learnt) -> Outcome:
-    """What a process delivers of `sender` comes after all that `sender` had delivered of those it depends on when it
-    began with the message. At stake where there was something."""
+    """A process delivers a message of `sender` after all that `sender` had delivered, when it began with the message,
+    of the processes on which it depends. At stake where it had delivered something of theirs."""
     node, sender, firsts = row.node, row.sender, known.firsts
     if net.level != LCB or learnt.again or known.down[node]:
         return SILENT
@@ -114,9 +114,13 @@ def dependencies_first(row: Row, net: Net, known: Knowledge, learnt: Learnt) -> 
 def others_delay_nothing(
     row: Row, net: Net, known: Knowledge, learnt: Learnt, ready: State, ready_at: State
 ) -> Outcome:
-    """A message that could be delivered when another one first came is not delivered after that other one, unless it
-    depends on its creator. ready: by process and creator, the message that could be, at that moment; ready_at: when.
-    Nothing ties the moment to beginnings elsewhere: a message counts whose creator had begun with it when it came."""
+    """A message that could be delivered when another one first came is not delivered after that other one, unless its
+    creator depends on that one's creator. A message counts if its creator had begun with it when it came: rows of other
+    processes give no exact moment.
+
+    ready: by process and creator, the message that could be delivered at that moment.
+    ready_at: the row.
+    """
     node, delivered = row.node, known.delivered
     if net.level != LCB or known.down[node]:
         return SILENT
@@ -145,8 +149,8 @@ def others_delay_nothing(
 
 @register_jitable
 def is_deliverable(node: int, creator: int, net: Net, known: Knowledge) -> bool:
-    """Whether the creator's next message has come from a majority with the process itself, and what it depends on is
-    delivered there."""
+    """Whether the creator's next message has come from a majority, the process itself counted, and all that it depends
+    on is delivered there."""
     first = known.delivered[node * net.node_count + creator] + 1
     slot = find(known.coming, (node, creator, first))
     if slot < 0 or 2 * how_many(field(known.coming, slot, HEARD)) <= net.node_count:
@@ -176,8 +180,9 @@ def fifo_without_dependencies(row: Row, learnt: Learnt) -> Outcome:
     ),
 )
 def dependency_clock_at_beginning(row: Row, net: Net, known: Knowledge) -> Outcome:
-    """A message carries what its creator had delivered of its dependencies when it began with it, and how many of its
-    own were before. The trace has two sums of the clock. Judged as long as the creator has not delivered it."""
+    """A message's clock says how much its creator had delivered of each process on which it depends when it began with
+    the message, and how many of its own messages came earlier. A trace has two sums of the clock. Judged until the
+    creator has delivered the message."""
     coming = known.coming
     if net.level != LCB or row.node != row.sender or not row.is_data:
         return SILENT
@@ -199,8 +204,8 @@ def dependency_clock_at_beginning(row: Row, net: Net, known: Knowledge) -> Outco
     waited=Cell(0),
 )
 def waiting_is_looked_at_again(row: Row, net: Net, known: Knowledge, waited: State) -> Outcome:
-    """At the end of a run that settled no live process has a message that it could deliver. At stake where one had to
-    wait that came from a majority."""
+    """At the end of a run that settled, no live process has a message that it could deliver. At stake where a message
+    that came from a majority had to wait."""
     if net.level != LCB:
         return SILENT
     if row.kind == ARRIVED:

@@ -17,10 +17,15 @@ LINK, PSEQ, CREATOR, FIRST, COUNT, DIGEST, SUM, WEIGHTED, POSITION = range(9)
 
 
 class OnLinks(NamedTuple):
-    """By link. highest: the greatest number put on it; messages: how many messages were, each packet counted once.
-    unacked: what is on its way, oldest its least; twins: by run, how many of its packets are.
-    all_acked: up to it all is acknowledged by a packet that said so.
-    arrived, arrived_beyond: the numbers that have come.
+    """By link:
+
+    highest: the greatest number put on it.
+    messages: how many messages were put on it, each packet counted once.
+    unacked: the packets on their way.
+    oldest: the least of their numbers.
+    twins: by run of messages, how many packets on their way carry it.
+    all_acked: the number up to which one packet acknowledged all.
+    arrived, arrived_beyond: the number up to which all have come, and those that came beyond it.
     """
 
     highest: State
@@ -34,8 +39,13 @@ class OnLinks(NamedTuple):
 
 
 class Earlier(NamedTuple):
-    """Of data sent, is_new: whether the number is; highest_before: the greatest one before; oldest_before: the least
-    that was on its way, 0 for none; has_twin: whether the same run was on its way."""
+    """Of a data packet that is sent, by the rows in front of it:
+
+    is_new: whether the number is new.
+    highest_before: the greatest number put on the link.
+    oldest_before: the least number on its way, 0 for none.
+    has_twin: whether a packet with the same run was on its way.
+    """
 
     is_new: int
     highest_before: int
@@ -70,7 +80,7 @@ def take_out(table: TableState, link: int, first: int, last: int) -> None:
 
 @register_jitable
 def acknowledge(on: OnLinks, link: int, first: int, last: int) -> None:
-    """Take out what is acknowledged."""
+    """Take out the packets with these numbers, which are acknowledged."""
     unacked, twins = on.unacked, on.twins
     few = last - first < room(unacked)
     at = first if few else 0
@@ -96,7 +106,7 @@ def acknowledge(on: OnLinks, link: int, first: int, last: int) -> None:
 
 @register_jitable
 def oldest_of(unacked: TableState, link: int, since: int, highest: int) -> int:
-    """The least number on its way on a link, none being below `since`; 0 if none is."""
+    """The least number on its way on a link, from `since` on; 0 for none."""
     at = since
     while 0 < at <= highest and at - since <= room(unacked):
         if find(unacked, (link, at)) >= 0:

@@ -49,8 +49,8 @@ def submissions_are_counted(
 def packets_arrive_as_sent(
     row: Passage, contents: tuple[int, ...], recorded: EndsRecorded, so_far: Followed
 ) -> Outcome:
-    """What arrives is what was put on the link; data sent for the first time came, or were lost. What is sent again for
-    ever, to a process that has crashed, keeps no run from being over."""
+    """Packets arrive as they were put on the link; data sent for the first time arrived, or were lost. Packets sent
+    again do not keep a run from being over: to a process that has crashed they are sent for ever."""
     return follow(row, contents, row.packet == DATA and row.flags & RESENT == 0, False, recorded, so_far)
 
 

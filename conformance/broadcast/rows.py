@@ -48,8 +48,8 @@ class Net(NamedTuple):
 
 @derive("is_run", "is_data", "is_ack", kinds=(Kind.BEGUN, Kind.SENT, Kind.ARRIVED), at=Role.HOST)
 def well_formed(sender: int, number: int, packet: int, pseq: int, count: int, node_count: int) -> tuple[int, int, int]:
-    """Whether the row says which messages a run has; whether it is that of a data packet that can be, or of an
-    acknowledgement that can be."""
+    """Whether the row names a run of messages; whether it is a possible data packet; whether it is a possible
+    acknowledgement."""
     is_run = 1 <= number <= MAX_NUMBER and 1 <= count <= MAX_RUN
     if not 1 <= pseq <= MAX_NUMBER:
         return int(is_run), 0, 0

@@ -1,5 +1,5 @@
-"""Checks of uniform reliable broadcast: BC-URB-VALID, -ONCE, -REAL, -AGREE, -SELF of what is delivered, BC-URB-MAJ,
--GC, -MINORITY of majorities and of forwarding. None of them runs at level pl."""
+"""Checks of uniform reliable broadcast: BC-URB-VALID, -ONCE, -REAL, -AGREE and -SELF are about deliveries, BC-URB-MAJ,
+-GC and -MINORITY about majorities and forwarding. None of them runs at level pl."""
 
 from __future__ import annotations
 
@@ -57,8 +57,8 @@ def majority_lives(net: Net, known: Knowledge) -> bool:
     handed=PerNode(0),
 )
 def own_is_delivered(row: Row, net: Net, known: Knowledge, handed: State) -> Outcome:
-    """At the end of a run that settled, with a live majority, live processes have delivered what they began with, and
-    at level urb, where nothing may hold it back (BC-FIFO-FLOW), what was handed over."""
+    """At the end of a run that settled, with a live majority, live processes have delivered all that they began with.
+    At level urb, where nothing may hold messages back (BC-FIFO-FLOW), they have delivered all that was handed over."""
     if row.kind == SUBMITTED:
         handed[row.node] += 1
         return SILENT
@@ -95,8 +95,9 @@ def delivered_once(row: Row, learnt: Learnt) -> Outcome:
 def delivered_was_begun(
     row: Row, net: Net, known: Knowledge, learnt: Learnt, handed: TableState, last_handed: State
 ) -> Outcome:
-    """A process delivers what it began with or what came, begins with what was handed over, and sends as its own what
-    it began with. That it sends of others what came is BC-URB-MAJ's; so nothing comes that was never begun with."""
+    """A process delivers only what it began with or what came, begins only with what was handed over, and sends as its
+    own only what it began with. That it forwards only what came is BC-URB-MAJ's to judge. Both together: no message
+    comes with which nobody began."""
     return real(row, net, known, learnt, handed, last_handed)
 
 
@@ -106,8 +107,8 @@ def delivered_was_begun(
     ways=("{expected_node}, which lives, never delivered message {found}, which another process delivered",),
 )
 def uniform_agreement(row: Row, net: Net, known: Knowledge) -> Outcome:
-    """What any process delivered, crashed ones too, all live ones have delivered at the end of a run that settled,
-    with a live majority."""
+    """At the end of a run that settled, with a live majority, all live processes have delivered every message that any
+    process delivered, be it one that crashed later."""
     if not settled(row.flags) or not majority_lives(net, known):
         return SILENT
     delivered, beyond = known.delivered, known.beyond
@@ -147,8 +148,8 @@ def came_earlier(coming: TableState, one: int, other: int) -> bool:
     ways=("{expected_node} never delivered message {found}, which it has, and which came from enough others",),
 )
 def oneself_counts(row: Row, net: Net, known: Knowledge, learnt: Learnt) -> Outcome:
-    """What came from a majority, oneself counted, is delivered in the end, in its turn at level fifo.
-    At stake where one delivers by oneself's counting."""
+    """A message that came from a majority, the process itself counted, is delivered in the end; at level fifo, in its
+    turn. At stake where a process delivers and is needed for the majority."""
     if row.kind == DELIVERED and 2 * learnt.heard > net.node_count >= 2 * (learnt.heard - 1):
         return HOLDS
     if row.kind != ENDED or not settled(row.flags):
@@ -177,8 +178,8 @@ def oneself_counts(row: Row, net: Net, known: Knowledge, learnt: Learnt) -> Outc
     derived=(well_formed, knowledge, packets),
 )
 def majority_has_it(row: Row, net: Net, known: Knowledge, learnt: Learnt, on: OnLinks, link_count: int) -> Outcome:
-    """A delivery needs a majority that has the message: those from whom it came, its creator, and oneself. In the end a
-    process has put on each link as many messages as it began with or received."""
+    """A delivery needs a majority that has the message: the processes from which it came, its creator, and the process
+    itself. In the end a process has put on each link as many messages as it began with or received."""
     if row.kind == DELIVERED:
         if learnt.again:
             return SILENT
@@ -199,7 +200,8 @@ def majority_has_it(row: Row, net: Net, known: Knowledge, learnt: Learnt, on: On
 
 @register_jitable
 def is_forwarded_so(row: Row, net: Net, known: Knowledge) -> bool:
-    """Whether messages came so; of what is delivered, nothing but that it is, is remembered."""
+    """Whether the messages of a packet that is forwarded came with these contents. Of a message that is delivered
+    nothing else is remembered."""
     coming = known.coming
     wrong = 0
     for one in range(row.number, row.number + row.count):
@@ -223,7 +225,7 @@ def is_forwarded_so(row: Row, net: Net, known: Knowledge) -> bool:
 def delivered_is_forgotten(
     row: Row, net: Net, known: Knowledge, learnt: Learnt, on: OnLinks, earlier: Earlier
 ) -> Outcome:
-    """What can be seen of it: a late copy is not forwarded as if it were new."""
+    """As far as it shows from outside: a late copy is not forwarded as if it were new."""
     if row.kind == SENT and earlier.is_new and on.messages[row.link] > known.have[row.node]:
         return violated(0, known.have[row.node], on.messages[row.link], -1)
     return HOLDS if learnt.late_copy else SILENT
@@ -238,8 +240,8 @@ def delivered_is_forgotten(
     heard_of=PerNode(0),
 )
 def minority_delivers_nothing(row: Row, net: Net, known: Knowledge, learnt: Learnt, heard_of: State) -> Outcome:
-    """Who has heard of no majority of processes, oneself among them, delivers nothing. At stake where a live one has
-    something to deliver."""
+    """A process that has not heard of a majority of processes, itself counted, delivers nothing. At stake where a live
+    one has something to deliver."""
     if row.kind == ARRIVED:
         if row.is_data:
             heard_of[row.node] |= (1 << net.link_source[row.link]) | (1 << row.sender)

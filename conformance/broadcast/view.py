@@ -1,5 +1,5 @@
-"""What an observer knows of each process of a broadcast run: how far it has delivered of every creator, and what has
-arrived and waits. And what rows are called in a diagram. c.k is message k of process c."""
+"""What an observer knows of each process of a broadcast run: how far it has delivered the messages of each creator, and
+which have arrived and wait. And how a diagram names rows: c.k is message k of process c."""
 
 from __future__ import annotations
 

@@ -1,8 +1,8 @@
-"""What is common to checks of calls: what a trace must say of them, and when each of them began.
+"""What checks of calls share: what a trace must say of calls, and when each of them began.
 
-A call takes effect at one moment between its two rows. Another is known to take effect earlier only where it returned
-at a time strictly below: a check compares `time_ns`, never positions, so that its verdict holds for every order that
-the recorded times allow.
+A call takes effect at one moment between its two rows. One call is known to take effect ahead of another only where it
+returned at a time strictly below the other's beginning. A check compares `time_ns`, never positions, so that its
+verdict holds for every order that the recorded times allow.
 """
 
 from __future__ import annotations
@@ -58,7 +58,12 @@ def calls_return_once(
     made_at: State,
 ) -> Outcome:
     """Rows of calls are in the order of their times. A client's calls are numbered as they are made, one after the
-    other, and return once at the most, with an outcome. made_at: the row of the call that it is in, or -1."""
+    other. Each returns once at the most, with an outcome.
+
+    latest_ns: the time of the last such row.
+    made: by client, the number of its last call.
+    made_at: by client, the row of the call that it is in, or -1.
+    """
     if kind == RESTARTED:
         made_at[node] = -1 if link < 0 else made_at[node]
         return SILENT
@@ -83,14 +88,18 @@ def calls_return_once(
 
 @derive("called_ns", "called_at", kinds=(Kind.CALLED, Kind.RETURNED), begun_ns=PerNode(0), begun_at=PerNode(-1))
 def beginning(position: int, kind: int, node: int, time_ns: int, begun_ns: State, begun_at: State) -> tuple[int, int]:
-    """called_ns: when the row's call began. called_at: the position of its row `called`."""
+    """called_ns: when the row's call began. called_at: the row in which it did."""
     if kind == CALLED:
         begun_ns[node], begun_at[node] = time_ns, position
     return begun_ns[node], begun_at[node]
 
 
 class Answering(NamedTuple):
-    """Of a row its columns; came, answered: by client, the latest call of which there was a request, and an answer."""
+    """A row's columns, and by client:
+
+    came: its latest call whose request came.
+    answered: its latest call that was answered.
+    """
 
     kind: int
     packet: int
@@ -103,7 +112,7 @@ class Answering(NamedTuple):
 
 
 def check_of_answers(clause: str) -> Callable[[Callable[..., Outcome]], Check]:
-    """Declares a check that every call of which a request came was answered; its step calls `latest_answered`."""
+    """Declare a check that every call is answered whose request came; its step calls `latest_answered`."""
     return check(
         clause,
         kinds=(Kind.SENT, Kind.ARRIVED, Kind.ENDED),
@@ -116,7 +125,7 @@ def check_of_answers(clause: str) -> Callable[[Callable[..., Outcome]], Check]:
 
 @register_jitable
 def latest_answered(row: Answering, request: int, answer: int) -> Outcome:
-    """At the end of a run that settled, whether the latest call of each client of which a request came was answered.
+    """At the end of a run that settled, whether each client's latest call was answered, of those whose request came.
     request, answer: the codes of these packets."""
     if row.kind == ENDED:
         asked = False

@@ -42,9 +42,13 @@ NO_LIMIT = 1 << 62
 
 
 class Kernel:
-    """The compiled passes for a list of checks, one a part. Make it once a process; it holds no run's state. A part is
-    compiled when it is first needed: a run's surroundings say in `applies`, one number a check, which of them are.
-    interpreted: the same in plain Python, for so few rows that compiling would take longer."""
+    """The compiled passes for a list of checks, one for each part. Make it once a process; it holds no run's state. A
+    part is compiled when it is first needed: in a run's surroundings, `applies` has one number a check, 0 where its
+    clause does not apply.
+
+    columns: the trace columns to feed a run with.
+    interpreted: the same checks in plain Python, for runs with so few rows that compiling would take longer.
+    """
 
     def __init__(self, checks: Sequence[Check], columns: Sequence[str]) -> None:
         self.checks = tuple(checks)
@@ -58,13 +62,16 @@ class Kernel:
     def run(
         self, around: Surroundings, limits: Mapping[int, int] | None = None, shown: Shown | None = None
     ) -> CompiledRun:
-        """limits: how many violations of a check, by its number, are kept at the most; all where none is named. They
-        are counted beyond, too. shown: by the number of the check and the row's node, whether one there counts."""
+        """The state of one run.
+
+        limits: by a check's number, how many of its violations are kept; all where it is not named. All are counted.
+        shown: of shape (checks, nodes), whether a violation of that check counts in rows of that node.
+        """
         return CompiledRun(self, around, limits or {}, shown)
 
 
 class CompiledPart:
-    """One compiled pass: `numbers` are its checks' indices among all."""
+    """One compiled pass. numbers: the places of its checks among all."""
 
     def __init__(self, everything: Sequence[Check], numbers: Sequence[int], columns: Sequence[str]) -> None:
         self.numbers = tuple(numbers)
@@ -128,8 +135,8 @@ class CompiledRun:
         self._parts = [_PartRun(part, around, limits, shown) for part in kernel.parts if part.applies(around)]
 
     def feed(self, columns: Columns) -> list[Broken]:
-        """Judge the next rows; `columns` has the kernel's columns and `node` at least, as contiguous int64 arrays. What
-        is kept of their violations, in no order."""
+        """Judge the next rows, and return those of their violations that are kept, in no order. columns: the kernel's,
+        and `node`, as contiguous int64 arrays."""
         read = {name: _read_only(columns[name]) for name in self._columns}
         return [violation for part in self._parts for violation in part.feed(read, columns["node"])]
 
@@ -172,7 +179,7 @@ class _PartRun:
         self._left = np.array([limits.get(number, NO_LIMIT) for number in part.numbers], dtype=np.int64)
         applies = around.get("applies")
         if not (applies is None or isinstance(applies, int)):
-            # What a clause that says nothing of the run would be broken by is of no use to anybody.
+            # Violations of a clause that does not apply are of no use to anybody.
             self._left[applies[list(part.numbers)] == 0] = 0
         self._judge: Callable[..., tuple[int, int]] = part.module.judge
         self._around = tuple(around[name] for name in part.around)
@@ -204,7 +211,8 @@ class _PartRun:
         return self.broken[before:]
 
     def _within_limits(self, found: npt.NDArray[np.int64]) -> npt.NDArray[np.int64]:
-        """The violations that are still to be kept: where every row breaks a clause, memory stays bounded."""
+        """Those of the violations for which there is room left: memory stays bounded where every row breaks a
+        clause."""
         kept = np.ones(len(found), dtype=np.bool_)
         for number in np.unique(found[:, 0]).tolist():
             own = np.flatnonzero(found[:, 0] == number)

@@ -1,4 +1,4 @@
-"""Checks in plain Python, over columns: what compiled ones find, without minutes of compiling."""
+"""Checks in plain Python, over columns: they find what compiled ones find, without minutes of compiling."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from scatterproof.conformance.checks.surroundings import Surroundings
 
 
 class Interpreted:
-    """A list of checks. columns: those of the schema, all of which a run must be fed with."""
+    """A list of checks. columns: all of the schema's; a run must be fed with each of them."""
 
     def __init__(self, checks: Sequence[Check], columns: Sequence[str]) -> None:
         self.checks, self.columns = tuple(checks), tuple(columns)
@@ -31,7 +31,7 @@ class Interpreted:
 
 
 class InterpretedRun:
-    """As `scatterproof.conformance.checks.compiled.Run`. Checks that do not apply are left out."""
+    """As `scatterproof.conformance.checks.compiled.CompiledRun`. Checks that do not apply are left out."""
 
     def __init__(
         self,
@@ -50,7 +50,7 @@ class InterpretedRun:
         self.broken: list[Broken] = []
 
     def feed(self, columns: Mapping[str, npt.NDArray[np.int64]]) -> list[Broken]:
-        """Judge the next rows; what is kept of their violations."""
+        """Judge the next rows, and return those of their violations that are kept."""
         base, observe, before = self._rows, self._monitor.observe, len(self.broken)
         for row in zip(*(columns[name].tolist() for name in self._columns), strict=True):
             observe(self._rows, row)

@@ -1,5 +1,4 @@
-"""Kinds of rows as plain integers, for steps of checks: online they are compared with columns, and compiled they are
-constants."""
+"""Kinds of rows as plain integers, for steps of checks: numba compiles them as constants."""
 
 from __future__ import annotations
 

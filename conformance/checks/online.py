@@ -15,8 +15,12 @@ Made: TypeAlias = tuple[Callable[[int, Row], None], tuple[Any, ...]]
 
 
 class Broken(NamedTuple):
-    """One violation, in integers: which check (its index), at which row, in which way (code), and the rest of the
-    step's outcome."""
+    """One violation, in integers.
+
+    check: the check's place in the list.
+    position: the row.
+    code, expected, found, witness: as in the step's `Outcome`.
+    """
 
     check: int
     position: int
@@ -27,8 +31,12 @@ class Broken(NamedTuple):
 
 
 class Monitor:
-    """Judges one run as it happens. `held[k]` counts the rows at which check k was at stake and held. state: that of
-    all steps, as `state_place` numbers it."""
+    """Judges one run as it happens.
+
+    observe: called with the position and the row, for each row in turn.
+    held: by check, at how many rows it was at stake and held.
+    state: the state of all steps, as `state_place` numbers it.
+    """
 
     def __init__(self, checks: Sequence[Check], columns: Sequence[str], around: Surroundings) -> None:
         self.held = [0] * len(checks)
@@ -42,7 +50,7 @@ class Monitor:
         return [Broken(*violation) for violation in self._broken]
 
     def taken(self) -> list[Broken]:
-        """The violations found since the last call, which are not kept any longer."""
+        """The violations found since the last call. They are not kept any longer."""
         found = self.broken
         self._broken.clear()
         return found

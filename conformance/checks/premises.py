@@ -1,12 +1,12 @@
-"""What a trace must be so that anything can be said of it, whatever the protocol, by what its columns mean
-(spec/common_trace.toml). All of this is the recorder's own doing: no clause speaks of it, and none can be judged by a
-trace that breaks it.
+"""What a trace of any protocol must be before it can be judged, by the meaning of its columns (spec/common_trace.toml).
+All of this is the recorder's own doing: no clause speaks of it, and no clause can be judged by a trace that breaks it.
 
 - `time_ns` never falls where all rows have one time, nor `clock_ns` at a node between two of its restarts;
 - calls are in the order of their times; a client's are numbered 1, 2, ... as they are made, and return once at most;
 - the packets of a link are numbered 0, 1, 2, ... as they are sent;
-- what arrives was sent under this number, and says in every column what was sent;
-- what later packets of a FIFO link overtook, or carried a message in a run that settled, arrived or was lost.
+- a packet that arrives was sent under its number, and is the same in every column;
+- a packet that later ones of a FIFO link overtook, or that carries a message in a run that settled, arrived or was
+  lost.
 """
 
 from __future__ import annotations
@@ -39,7 +39,7 @@ from scatterproof.conformance.checks.tables import field, find, put, remove, roo
 from scatterproof.spec.trace import ABSENT, Kind, Order, schema
 
 _LEAST = -(1 << 63)
-ALL: tuple[int, ...] = ()  # every kind that the protocol has, which `compiled_apart` knows
+ALL: tuple[int, ...] = ()  # stands for every kind of the protocol, which `compiled_apart` puts in
 
 
 @check(
@@ -71,7 +71,7 @@ def time_does_not_fall(position: int, time_ns: int, latest: State, latest_at: St
 def clocks_do_not_fall(
     position: int, kind: int, node: int, link: int, clock_ns: int, reading: State, read_at: State
 ) -> Outcome:
-    """A node's local clock never falls until it begins anew. A row without a reading says nothing of it."""
+    """A node's local clock never falls until the node begins anew. Rows without a reading are passed over."""
     if kind == ENDED:
         return SILENT
     if kind == RESTARTED and link == ABSENT:
@@ -83,12 +83,12 @@ def clocks_do_not_fall(
     return HOLDS
 
 
-# The first fields of a packet on its link; what it says follows.
+# The first fields of a packet on its link; its contents follow.
 _LINK, _NUMBER, _OWED, _POSITION, _CONTENTS = range(5)
 
 
 class Passage(NamedTuple):
-    """A row of a packet, or the last one."""
+    """A packet's row, or the last row of the run."""
 
     position: int
     kind: int
@@ -99,7 +99,7 @@ class Passage(NamedTuple):
 
 
 class EndsRecorded(NamedTuple):
-    """What the trace has of each link (`scatterproof.conformance.checks.surroundings`)."""
+    """How completely the trace records each link (`scatterproof.conformance.checks.surroundings`)."""
 
     link_count: int
     both_ends_recorded: Ints
@@ -112,8 +112,8 @@ class Followed(NamedTuple):
     sent: by link, how many were sent.
     latest: by link, the greatest number that arrived.
     missing: by link, how many were overtaken and have neither arrived nor been lost.
-    on_link: of those in flight, (link, number) -> link, number, whether a run with it in flight has not settled,
-        position, contents.
+    on_link: packets in flight, (link, number) -> (link, number, whether a run with it in flight has not settled,
+        position, contents).
     """
 
     sent: State
@@ -123,7 +123,7 @@ class Followed(NamedTuple):
 
 
 def premise_of_packets(protocol: str) -> Callable[[Callable[..., Outcome]], Check]:
-    """As `check`, for a step that calls `follow`. `contents`: what a packet says, the columns from `sender` on."""
+    """As `check`, for a step that calls `follow`. Its `contents` are a packet's columns from `sender` on."""
     columns = schema(protocol).columns
     contents = columns[columns.index("sender") :]
     return check(
@@ -141,7 +141,7 @@ def premise_of_packets(protocol: str) -> Callable[[Callable[..., Outcome]], Chec
 
 
 def packet_ways(contents: tuple[str, ...]) -> tuple[str, ...]:
-    """The ways in which `follow` finds a trace wrong. contents: the columns of what a packet says."""
+    """The ways in which `follow` finds a trace wrong. contents: the columns that are a packet's contents."""
     return (
         "packet {found} was put on {link} where {expected} is the next; number the packets of a link from 0 as they "
         "are sent",
@@ -160,13 +160,13 @@ def packet_ways(contents: tuple[str, ...]) -> tuple[str, ...]:
     )
 
 
-# By the places of their sentences in `packet_ways`.
+# Places of sentences in `packet_ways`.
 _UNCOUNTED, _FROM_NOWHERE, _BEHIND, _TWICE, _OVERTAKEN, _IN_FLIGHT, _SAID = range(7)
 
 
 @register_jitable
 def _still_on_links(flags: int, recorded: EndsRecorded, missing: Ints, on_link: TableState) -> Outcome:
-    """At a run's end: what is not accounted for."""
+    """At a run's end: a packet that neither arrived nor was lost, though one or the other must be recorded."""
     losses_recorded = recorded.losses_recorded
     for link in range(recorded.link_count):
         if losses_recorded[link] and missing[link] > 0:
@@ -185,7 +185,7 @@ def _still_on_links(flags: int, recorded: EndsRecorded, missing: Ints, on_link: 
 
 @register_jitable
 def _overtaken(link: int, first: int, end: int, on_link: TableState) -> int:
-    """How many packets of the link with these numbers are still in flight; none is after that."""
+    """How many packets of the link with these numbers are in flight. They count as in flight no longer."""
     count = 0
     for number in range(first, end):
         slot = find(on_link, (link, number))
@@ -199,10 +199,11 @@ def _overtaken(link: int, first: int, end: int, on_link: TableState) -> int:
 def follow(
     row: Passage, contents: tuple[int, ...], is_owed: bool, is_fifo: bool, recorded: EndsRecorded, so_far: Followed
 ) -> Outcome:
-    """Follow the packets of every link of which both ends are recorded: what was sent, arrived or was lost.
+    """Follow the packets of every link with both ends recorded, as they are sent, arrive or are lost. Where links are
+    not FIFO a packet may be there twice: only the first copy is followed.
 
-    contents: of the packet, in the order of the columns in `packet_ways`. is_owed: whether a run with it in flight has
-    not settled. Where links are not FIFO a packet may be there twice: only the first copy is followed.
+    contents: the packet's, in the order of the columns in `packet_ways`.
+    is_owed: whether a run with the packet in flight has not settled.
     """
     kind, link, link_seq = row.kind, row.link, row.link_seq
     sent, latest, missing, on_link = so_far.sent, so_far.latest, so_far.missing, so_far.on_link
@@ -244,8 +245,8 @@ def follow(
 
 
 def compiled_apart(protocol: str, *own: Check) -> tuple[Check, ...]:
-    """The premises of every protocol, those of calls where it has any, and these of its own, in a part of their own:
-    what compiles in minutes need not be compiled again for them."""
+    """The premises of all protocols, those of calls where this one has calls, and the given ones of its own. They are a
+    part of their own, so that the clauses, which take minutes, need not be compiled again for them."""
     names = schema(protocol)
     common = tuple(replace(premise, kinds=tuple(names.events)) for premise in (time_does_not_fall, clocks_do_not_fall))
     calls = (calls_return_once,) if names.calls else ()

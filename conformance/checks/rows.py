@@ -1,5 +1,5 @@
-"""What every row of a trace must be before a check may look at it: whatever it names there is, so that no step can
-reach outside its arrays, compiled or not."""
+"""What every row of a trace must be before a check may look at it: all that it names exists, so that no step, compiled
+or not, reaches outside its arrays."""
 
 from __future__ import annotations
 
@@ -38,9 +38,9 @@ def columns_of_rows(
 
 
 class RowRules:
-    """What each row of a run must be: a column that names something (`TraceSchema.domains`) names one that there is, or
-    is ABSENT; kind always does, and node but in the end's row; and a packet is at an end of its link. Made by
-    `row_rules`."""
+    """What each row of a run must be; made by `row_rules`. A column that names something (`TraceSchema.domains`) names
+    one that exists, or is ABSENT. The kind never is ABSENT, and the node only in the last row. A packet is at an end of
+    its link."""
 
     def __init__(self, names: TraceSchema, topology: Topology) -> None:
         self._names = names
@@ -69,7 +69,7 @@ class RowRules:
         self._due_list: list[int] = self._due.tolist()
 
     def flaw(self, row: Row) -> str | None:
-        """What is wrong with the row, to follow 'row 7 has'; None for nothing."""
+        """What is wrong with the row, in words that follow 'row 7 has'; None for nothing."""
         for known in self._known:
             if row[known.at] not in known.values:
                 return f"{known.column} {row[known.at]}; {known.duty}"
@@ -84,7 +84,7 @@ class RowRules:
         return f"link {link}, which is no {'ingress' if kind == Kind.ARRIVED else 'egress'} link of its node"
 
     def first_naming_nothing(self, rows: Sequence[Row]) -> int | None:
-        """The position of the first row in which a column names what is not there, if there is one."""
+        """The position of the first row in which a column names what does not exist; None for none."""
         allowed = [known.values for known in self._known]
         wrong = {
             values
@@ -105,8 +105,8 @@ class RowRules:
             self._sound.add(named)
 
     def refuse(self, columns: Columns, *, base: int = 0, place: str = "trace") -> None:
-        """Raise BadInput for the first row, counted from `base`, that has a flaw. columns: kind, node and link, and of
-        the others those that anybody looks at."""
+        """Raise BadInput for the first row, counted from `base`, that has a flaw. columns: kind, node, link, and all
+        others that a check reads."""
         first = count = len(columns["kind"])
         for known in self._known:
             if known.column in columns:
@@ -119,7 +119,7 @@ class RowRules:
     def _first_elsewhere(
         self, kind: npt.NDArray[np.int64], node: npt.NDArray[np.int64], link: npt.NDArray[np.int64]
     ) -> int:
-        """The first row that is not at its node, of rows that name what there is; how many there are for none."""
+        """The first row that is not at its node, of rows without a flaw otherwise; the number of rows for none."""
         if not len(kind):
             return 0
         at = kind * self._width
@@ -136,7 +136,7 @@ class RowRules:
 
 
 def refuse_header(header: Header) -> None:
-    """Raise BadInput for a header that names kinds and nodes that are not there."""
+    """Raise BadInput for a header that names kinds or nodes that do not exist."""
     kinds, nodes = schema(header.protocol).kinds, range(len(header.topology.nodes))
     for kind, recorded in header.complete.items():
         if kind not in kinds:
@@ -155,7 +155,12 @@ def row_rules(protocol: str, topology: Topology) -> RowRules:
 
 
 class _Known:
-    """A column whose values name something: least to greatest, or ABSENT where it is `free`. duty: that in words."""
+    """A column whose values name something.
+
+    least, greatest: the values that it may have.
+    free: whether it may be ABSENT, too.
+    duty: that in words.
+    """
 
     def __init__(self, column: str, at: int, least: int, greatest: int, free: bool, duty: str) -> None:
         self.column, self.at, self.duty = column, at, duty
@@ -163,7 +168,8 @@ class _Known:
         self._least, self._greatest, self._free = least, greatest, free
 
     def first_outside(self, values: npt.NDArray[np.int64]) -> int:
-        """The first that is none of these; how many there are for none, which two passes without a copy tell."""
+        """The place of the first value that it may not have; the number of values for none, which takes two passes
+        without a copy."""
         if not len(values):
             return 0
         if int(values.max()) <= self._greatest:
@@ -185,7 +191,7 @@ def _first(wrong: npt.NDArray[np.bool_]) -> int:
 
 
 def refuse_rows_after_end(columns: Columns, *, ended: bool, place: str = "trace") -> bool:
-    """Whether the run ended in these rows, or before them (`ended`); BadInput when rows follow the end."""
+    """Whether the run ended in these rows, or in front of them (`ended`). Raises BadInput when rows follow the end."""
     ends = np.flatnonzero(columns["kind"] == Kind.ENDED)
     count = len(columns["kind"])
     if (ended and count) or (len(ends) and int(ends[0]) != count - 1):

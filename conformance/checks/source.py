@@ -55,8 +55,8 @@ def records(checks: Sequence[Check]) -> tuple[Record, ...]:
 
 @cache
 def slotted(record: Record) -> type[object]:
-    """What stands for a record in Python: an object with slots, filled anew for each row. Tuples with names take three
-    times as long to make and to read. One class for all lists of checks, or the steps that they share were slower."""
+    """What stands for a record in Python: an object with slots, filled anew for each row. Named tuples take three times
+    as long to make and to read. All lists of checks share one class: several would slow the steps that they share."""
     return type(record.__name__, (), {"__slots__": fields_of(record)})
 
 
@@ -67,8 +67,9 @@ def used_columns(checks: Sequence[Check], columns: Sequence[str]) -> tuple[str, 
 
 
 def used_surroundings(checks: Sequence[Check], columns: Sequence[str]) -> tuple[str, ...]:
-    """What the steps read that is neither column, position, derived, nor state of theirs, in a fixed order. BadInput
-    where a column has the name of something that a step makes: who reads that would be given the column."""
+    """The names that steps read and that are neither columns, position, derived, nor state of theirs, in a fixed order.
+    Raises BadInput where a column has the name of something that a step makes: readers of that would be given the
+    column."""
     for unit in units(checks):
         made = {*unit.state, *(unit.names if isinstance(unit, Derived) else ())}
         if hidden := sorted(made & {"position", *columns}):
@@ -196,7 +197,7 @@ class _Names:
         self._classes = {record: f"record_{number}" for number, record in enumerate(records(checks))}
         found = [name for derived in deriveds(checks) for name in derived.names]
         self._of_rows = {"position", *columns, *found}
-        # What a record has beside these nobody reads: 0 stands for it.
+        # Nobody reads a record's other fields: 0 stands for them.
         self._read = {"position", *used_columns(checks, columns), *found, *used_surroundings(checks, columns)}
         self._states = {id(unit): {name: _named(number, name) for name in unit.state} for number, unit in self.units}
         # By what is in them, the variables that hold records: states of one name may be of several units.
@@ -208,8 +209,8 @@ class _Names:
 
     @property
     def lasting(self) -> list[str]:
-        """Lines that make the records of no row in particular: state, which changes within, and what the run is. To be
-        asked for when all arguments have been."""
+        """Lines that make the records that last for a run: of state, which changes within them, and of surroundings.
+        Ask for them after all arguments."""
         made = [f"{name} = slotted({self._classes[one[0]]})()" for one, name in self._holders.items() if self._plain]
         return made + [line for one in self._holders if self._lasts(one) for line in self._filled(one)]
 
@@ -219,8 +220,8 @@ class _Names:
         return [line for one in made if not self._lasts(one) for line in self._filled(one)]
 
     def arguments(self, unit: Unit, absent: Names) -> str:
-        """What the unit's step is called with: records, tuples, its own state, that of what it shares, or a value.
-        absent: names of what nothing is found out about in this kind of rows; 0 stands for them."""
+        """What the unit's step is called with: records, tuples, its own state, that of its derived steps, or values.
+        absent: the names that nothing is found out about in rows of this kind; 0 stands for them."""
         held = {name: self._held(one) for name, one in self._records(unit, absent).items()}
         for name, of in unit.arguments.items():
             if isinstance(of, tuple):
@@ -228,7 +229,7 @@ class _Names:
         return ", ".join(held.get(name) or self._value(unit, name, absent) for name in unit.arguments)
 
     def _records(self, unit: Unit, absent: Names) -> dict[str, _Made]:
-        """Those that the unit's step is called with, by parameter."""
+        """The records that the unit's step is called with, by parameter."""
         given = {name: record for name, record in unit.arguments.items() if isinstance(record, type)}
         return {
             name: (one, tuple(self._value(unit, of, absent) for of in fields_of(one))) for name, one in given.items()
@@ -259,8 +260,10 @@ def _dispatch(
     guard: Callable[[int, Unit], list[str]] = lambda number, unit: [],
 ) -> list[str]:
     """One branch a kind, so that a row costs only the checks that read its kind; and for packets sent, one a role.
-    Guards come first: they may leave the row for later, which no step may have seen by then. call: what runs a check,
-    by its number and what its step is called with."""
+    Guards come first: they may leave the row for later, before any step has seen it.
+
+    call: the lines that run a check, by its number and its step's arguments.
+    """
     lines: list[str] = []
     for kind in sorted({kind for _, unit in named.units for kind in unit.kinds}):
         lines.append(f"{indent}{'elif' if lines else 'if'} kind == {int(kind)}:")
@@ -284,8 +287,8 @@ def _calls(
     call: Callable[[int, str], list[str]],
     guard: Callable[[int, Unit], list[str]],
 ) -> list[str]:
-    """The guards, what is derived, then the checks, of those units that read this kind; records ahead of who reads them
-    first."""
+    """Of the units that read this kind: the guards, the derived steps, then the checks. A record is made ahead of its
+    first reader."""
     lines = [line for number, unit in reading for line in guard(number, unit)]
     shared = [unit for _, unit in named.units if isinstance(unit, Derived)]
     absent = frozenset(name for unit in shared if unit not in [one for _, one in reading] for name in unit.names)
@@ -301,17 +304,17 @@ def _calls(
 
 
 def _named(number: int, state: str) -> str:
-    """A unit's state in the loops, where all units' states stand side by side."""
+    """The name of a unit's state in the loops, where all units' states stand side by side."""
     return f"c{number}_{state}"
 
 
 def are_tables(checks: Sequence[Check]) -> tuple[bool, ...]:
-    """Which states, in the order of `fresh`, are tables."""
+    """Which of the states are tables, in the order of `fresh`."""
     return tuple(isinstance(kind, Table) for _, kind in _states(checks))
 
 
 def state_place(checks: Sequence[Check], check: str, state: str) -> int:
-    """Where a check's own state stands among the state of all steps."""
+    """The place of a check's own state among the state of all steps."""
     number = [check.name for check in checks].index(check)
     return [name for name, _ in _states(checks)].index(_named(number, state))
 
@@ -353,5 +356,5 @@ def _compiled_state(kind: StateKind) -> str:
 
 
 def _filled(size: str, initial: int) -> str:
-    """Most begin with 0, and arrays of zeros are made four times as quickly; a run has a hundred and more."""
+    """Most states begin with 0: an array of zeros is made four times as quickly, and a run has a hundred and more."""
     return f"np.full({size}, {initial}, np.int64)" if initial else f"np.zeros({size}, np.int64)"

@@ -11,11 +11,12 @@ The step's parameter names say what it reads, and it is called with just that:
 - a tuple of these, where the check says of which.
 
 It returns an Outcome: SILENT (this row is not the clause's business), HOLDS (the clause was at stake, and holds), or
-`violated(...)`. It compares column values and never adds to them: in machine arithmetic a sum wraps, in Python it does
-not. Counters of its own may count. Nodes of all rows, and links of packets, are in range.
-`scatterproof.conformance.checks.rows` refuses traces in which another column names what is not there, too, but ABSENT
-says nothing to it, and a step takes any integer of 64 bits there, as in columns of numbers: it looks before it reaches
-into an array. Helpers that steps call are decorated with `numba.extending.register_jitable`.
+`violated(...)`. It compares column values and never adds to them: a sum wraps in machine arithmetic, and does not in
+Python. Counters of its own may count. Helpers that steps call are decorated with `numba.extending.register_jitable`.
+
+`scatterproof.conformance.checks.rows` sees to it that nodes of all rows, and links of packets, are in range. Other
+columns that name something may be ABSENT, and columns of numbers may hold any integer of 64 bits: a step looks before
+it reaches into an array.
 """
 
 from __future__ import annotations
@@ -33,7 +34,7 @@ from scatterproof.conformance.checks.tables import PlainTable
 from scatterproof.spec.topology import Role
 from scatterproof.spec.trace import CLEAN, QUIESCENT, Order
 
-# (code, expected, found, witness): code 0 silent, 1 holds, 2 and above violated in that check's way number code - 2.
+# (code, expected, found, witness): code 0 is silent, 1 holds, from 2 on the check is violated in its way code - 2.
 # The witness is the position of the earlier row that the violation contradicts, or -1.
 Outcome: TypeAlias = tuple[int, int, int, int]
 Ints: TypeAlias = Sequence[int]
@@ -57,7 +58,7 @@ _SETTLED = CLEAN | QUIESCENT
 
 @register_jitable
 def elapsed(since: int, now: int, interval: int) -> bool:
-    """Whether now - since >= interval, for an interval of at least 1, without a difference that could wrap."""
+    """Whether now - since >= interval, all in ns, for an interval of at least 1; no difference wraps."""
     return now > since and since <= _GREATEST - interval and now >= since + interval
 
 
@@ -98,8 +99,10 @@ class Cell:
 @dataclass(frozen=True, slots=True)
 class Table:
     """Entries of `fields` integers under keys of `keys` integers, for the functions of
-    `scatterproof.conformance.checks.tables`. A step enters at most `at_once` in a row, and entries must leave again, so
-    that memory is bounded by what is in flight."""
+    `scatterproof.conformance.checks.tables`. Entries must leave again, so that memory is bounded by what is in flight.
+
+    at_once: how many entries a step makes in one row at the most.
+    """
 
     keys: int
     fields: int
@@ -108,13 +111,13 @@ class Table:
 
 @dataclass(frozen=True, slots=True)
 class Bins:
-    """`size` integers, all 0 at first: what is counted by something else than nodes and links."""
+    """`size` integers, all 0 at first: for counts by something else than nodes and links."""
 
     size: int
 
 
 StateKind: TypeAlias = PerNode | PerLink | PerPair | Cell | Table | Bins
-# A NamedTuple: columns, state or whatever else steps name, as one parameter.
+# A NamedTuple: columns, state or other names of steps, as one parameter.
 Record: TypeAlias = type[tuple[Any, ...]]
 # What a step is called with: a value of that name; a record, or a tuple, of values by these names.
 Arguments: TypeAlias = dict[str, Record | tuple[str, ...] | None]
@@ -122,9 +125,13 @@ Arguments: TypeAlias = dict[str, Record | tuple[str, ...] | None]
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Derived:
-    """A step that several checks share: it says something about a row under the names that it declares, or keeps state
-    that they read. It runs before the checks, and may read names of those that come ahead of it where checks list
-    them, once a row of its kinds; in rows of other kinds its names are 0. at: as for checks."""
+    """A step that several checks share. It runs ahead of the checks, once in each row of its kinds, and may read the
+    names of derived steps that checks list in front of it.
+
+    names: what it returns about a row, by name; 0 in rows of other kinds.
+    state: its own, which checks may read.
+    arguments, kinds, at: as for checks.
+    """
 
     names: tuple[str, ...]
     step: Callable[..., tuple[int, ...] | None]
@@ -149,9 +156,10 @@ class Check:
     order: the least order that it needs; its verdict is the same for every linearisation that agrees with it.
     ways: what each way of violation means, as a sentence with {expected}, {found}, {expected_node} (the node with that
         number), {node}, {link}, {sender}, {receiver}, {number}.
+    derived: the steps that it shares with others.
     part: checks of one part are compiled together, and only where one applies.
-    despite_gaps: rows that the trace lacks explain nothing that it finds, so the trace need not record what it reads.
-    doubt: what it finds is no violation, but a row at which calls that overlap leave open whether the clause holds: the
+    despite_gaps: the trace need not record all that it reads: no row that is missing could explain what it finds.
+    doubt: its finding is no violation, but a row at which calls that overlap leave open whether the clause holds. The
         verdict is inconclusive then, and the way's sentence says what would decide it.
     """
 
@@ -176,7 +184,7 @@ class Check:
 
     @property
     def reads(self) -> tuple[int, ...]:
-        """Every kind that the verdict rests on. What is derived without state says nothing but of its own row."""
+        """Every kind on which the verdict rests. A derived step without state speaks only of its own row."""
         kept = (kind for derived in self.derived if derived.state for kind in derived.kinds)
         return tuple(sorted({*self.kinds, *kept}))
 
@@ -194,8 +202,8 @@ def check(
     doubt: bool = False,
     **state: StateKind,
 ) -> Callable[[Callable[..., Outcome]], Check]:
-    """Declare the decorated step to be the check of `clause`; further keyword arguments declare its state. tuples: by
-    parameter, the names of what it is a tuple of."""
+    """Declare the decorated step to be the check of `clause`; further keyword arguments declare its state. tuples: for
+    a parameter that is a tuple, the names of its values."""
 
     def declare(step: Callable[..., Outcome]) -> Check:
         return Check(

@@ -15,8 +15,8 @@ Surroundings: TypeAlias = dict[str, "int | npt.NDArray[np.int64]"]
 
 
 def surroundings(topology: Topology, parameters: Mapping[str, int]) -> Surroundings:
-    """node_count, link_count, arrays, and the protocol's own parameters as integers. next_link[v * node_count + h] is
-    node v's egress link towards host or client h, or -1."""
+    """A network as numbers and arrays by name, with the protocol's own parameters as integers.
+    next_link[v * node_count + h] is node v's egress link towards host or client h, or -1."""
     return {
         "node_count": len(topology.nodes),
         "link_count": len(topology.links),
@@ -30,8 +30,11 @@ def surroundings(topology: Topology, parameters: Mapping[str, int]) -> Surroundi
 
 
 def recorded(header: Header) -> Surroundings:
-    """What the trace records of each link, as 0 or 1. both_ends_recorded: all that is sent and all that arrives, in the
-    order of link; losses_recorded: all that is lost besides."""
+    """How completely the trace records each link, as 0 or 1.
+
+    both_ends_recorded: whether it has all that is sent and all that arrives, in the link's order.
+    losses_recorded: whether it has all that is lost as well.
+    """
 
     def complete(kind: Kind) -> set[int]:
         return set(header.complete.get(kind.name.lower(), ()))

@@ -5,9 +5,9 @@ made them ten times slower).
 Steps use `find`, `field`, `change`, `put`, `remove`, and to go over all entries `room`, `used`, `field`. A slot is
 valid until the next `put` or `remove`.
 
-The array has one row a slot, [used, key ..., fields last first], and one more: [entries, length of a key, how many more
-may be entered in one row of a trace than one]. Slots are found by linear probing; removing shifts back those behind, so
-that nothing is left over.
+The array has one row a slot, [used, key ..., fields last first], and one more: [entries, length of a key,
+`at_once` - 1]. Slots are found by linear probing. Removing an entry shifts back those behind it, so that no gap is
+left.
 """
 
 from __future__ import annotations
@@ -22,12 +22,12 @@ from numba.extending import overload, register_jitable
 Key = tuple[int, ...]
 Slots = npt.NDArray[np.int64]
 
-# Small: most tables hold a few entries, and steps that go over all slots are the slower for each.
+# Few: most tables hold a few entries, and each slot slows steps that go over all of them.
 FIRST_CAPACITY = 1 << 5
 
 
 class PlainTable:
-    """The form for the online monitor. keys, fields: by slot; none where it is not used."""
+    """The form for the online monitor. keys, fields: by slot; empty where the slot is not used."""
 
     __slots__ = ("fields", "free", "keys", "places")
 
@@ -54,7 +54,7 @@ def change(table: PlainTable, slot: int, number: int, value: int) -> None:
 
 
 def put(table: PlainTable, key: Key, fields: Key) -> None:
-    """Enter the fields under the key, instead of those that are there."""
+    """Enter the fields under the key, in place of those that are there."""
     slot = table.places.get(key, -1)
     if slot < 0:
         if table.free:
@@ -88,7 +88,7 @@ def used(table: PlainTable, slot: int) -> bool:
 
 
 def empty_slots(keys: int, fields: int, at_once: int = 1, capacity: int = FIRST_CAPACITY) -> Slots:
-    """The array of an empty table; `capacity`, a power of two, becomes larger where more is entered at once."""
+    """The array of an empty table. capacity: a power of 2; it becomes larger where more is entered at once."""
     while capacity < 4 * at_once:
         capacity *= 2
     slots = np.zeros((capacity + 1, 1 + keys + fields), dtype=np.int64)
@@ -124,7 +124,7 @@ def _home(key: Any, keys: int, mask: int) -> int:
 
 @register_jitable
 def _home_of_slot(slots: Slots, slot: int, keys: int, mask: int) -> int:
-    """The same for the key in a slot; a view of it would need memory management."""
+    """The same for the key in a slot: a view of the key would need memory management."""
     mixed = 0
     for number in range(keys):
         mixed = (mixed ^ slots[slot, 1 + number]) * _MIX_1
@@ -134,7 +134,7 @@ def _home_of_slot(slots: Slots, slot: int, keys: int, mask: int) -> int:
 
 @register_jitable
 def _search(slots: Slots, key: Any, keys: int) -> int:
-    """The key's slot, or the free one in which it belongs."""
+    """The key's slot, or the free slot in which it belongs."""
     mask = slots.shape[0] - 2
     slot = _home(key, keys, mask)
     while slots[slot, 0] != 0:

@@ -1,2 +1,2 @@
-"""Histories of calls as other judges write them, and the question that those ask: is there an order of all calls, in
-agreement with when they began and ended, in which a plain machine would have answered so?"""
+"""Histories of calls as other judges write them, and the question that these judges ask: is there an order of all calls
+that agrees with when they began and ended, and in which a sequential machine gives the same answers?"""

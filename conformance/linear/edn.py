@@ -1,5 +1,5 @@
-"""EDN, as far as histories need it: https://github.com/edn-format/edn. Vectors, lists and sets are read as tuples; of a
-tagged value the tag is passed over."""
+"""EDN, as far as histories need it: https://github.com/edn-format/edn. Vectors, lists and sets are read as tuples, and
+tags are passed over."""
 
 from __future__ import annotations
 
@@ -32,8 +32,8 @@ _NAMED: dict[str, Edn] = {"nil": None, "true": True, "false": False}
 
 
 def read(text: str, place: str) -> Iterator[tuple[int, Edn]]:
-    """Each value that stands alone, or in a vector or list that does, with its line. place: the file, for messages.
-    Raises BadInput."""
+    """The values of a text, each with its line; of an outermost vector or list, its values. place: the file, for
+    messages. Raises BadInput for a text that is no EDN."""
     tokens = _tokens(text, place)
     around: tuple[int, str] | None = None
     for line, kind, word in tokens:
@@ -49,7 +49,7 @@ def read(text: str, place: str) -> Iterator[tuple[int, Edn]]:
 
 
 def read_one(text: str, place: str) -> Edn:
-    """Raises BadInput for more, or less, than one value."""
+    """The one value of a text. Raises BadInput for none, and for several."""
     tokens = _tokens(text, place)
     found = [_value(*token, tokens, place) for token in tokens]
     if len(found) != 1:

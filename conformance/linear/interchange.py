@@ -1,8 +1,8 @@
 """Recorded runs as other judges read them: histories of Jepsen (EDN) and of Porcupine (JSON).
 
-Of a row `called` or `returned`, `:f` is the call and `:value` the columns that it has, by name. Clients are processes,
-from 0 on in the order of the topology; one that called again after a call of unknown end is another process, as in
-Jepsen: that many clients further. A row of no call is an operation of `:nemesis`, so that nothing is lost. The
+In a row `called` or `returned`, `:f` is the call and `:value` the row's columns, by name. Clients are processes, from 0
+on in the order of the topology. A client that calls again after a call of unknown end is another process, as in Jepsen:
+its number grows by the number of clients. A row of no call is an operation of `:nemesis`, so that nothing is lost. The
 trace's header stands in a comment on the first line.
 """
 
@@ -30,7 +30,7 @@ _TYPES: dict[int, str] = {outcome: name for name, outcome in ENDS.items()}
 
 
 def jepsen(trace: Trace) -> bytes:
-    """Raises BadInput for a protocol without calls."""
+    """A history in EDN, one operation a line. Raises BadInput for a protocol without calls."""
     names = schema(trace.header.protocol)
     lines = [HEADER + msgspec.json.encode(trace.header).decode()]
     processes = _Processes(trace.header.topology)
@@ -55,8 +55,8 @@ def jepsen(trace: Trace) -> bytes:
 
 
 def porcupine(trace: Trace) -> bytes:
-    """A JSON list of porcupine.Operation, in the order of their calls; rows of no call are not in it. A call of unknown
-    end returns behind all others, and says so in its output."""
+    """A JSON list of porcupine.Operation, in the order of their calls, without rows of no call. A call of unknown end
+    returns after all others, and its output says so."""
     names = schema(trace.header.protocol)
     last_ns = max((row[names.index("time_ns")] for row in trace.rows), default=0)
     found: list[dict[str, object]] = []
@@ -114,16 +114,17 @@ class _Processes:
 
 
 def header_of(path: Path, first: str) -> Header | None:
-    """What the comment on the first line says; None for a history of another's. Raises BadInput."""
+    """The header in the comment on the first line; None for a history that another judge wrote. Raises BadInput for a
+    comment that is no header."""
     return decode_header(first.removeprefix(HEADER).encode(), str(path)) if first.startswith(HEADER) else None
 
 
 def as_row(found: HistoryEvent, position: int, topology: Topology, kinds: Mapping[str, int]) -> RowEvent | None:
-    """An operation by trace column, for the import; None for what is of no client and no event kind. A value that is no
-    map is `value`, and the map's other keys keep their names.
+    """An operation by trace column, for the import; None for one of no client and no event kind. A value that is no map
+    is named `value`; a map's other keys keep their names.
 
-    position: of the operation in its history, in place of a time where it has none.
-    topology: with a client at least.
+    position: of the operation in its history; it stands for the time where there is none.
+    topology: has one client or more.
     """
     value = found.value if isinstance(found.value, Mapping) else {"value": found.value}
     said = {

@@ -4,8 +4,8 @@
     {:process 0, :type :ok, :f :write, :value 3}
 
 A process is a client that makes one call at a time. `:ok` says that the call took effect, `:fail` that it did not, and
-`:info`, or nothing, that nobody knows (https://github.com/jepsen-io/history). What other processes than clients
-write, as `:nemesis` does, is of no call.
+`:info`, or nothing, that nobody knows (https://github.com/jepsen-io/history). Operations of processes that are no
+clients, such as `:nemesis`, are no calls.
 """
 
 from __future__ import annotations
@@ -27,7 +27,12 @@ _LINE = re.compile(r"(?:^|\s)(?P<process>\d+)\s+:(?P<type>invoke|ok|fail|info)\s
 
 @dataclass(frozen=True, slots=True)
 class HistoryEvent:
-    """line: of the file. more: the map's other keys. process: a number, or a name as `nemesis`."""
+    """One operation.
+
+    line: its line in the file.
+    process: a number, or a name such as `nemesis`.
+    more: the map's other keys.
+    """
 
     line: int
     process: int | str
@@ -39,9 +44,13 @@ class HistoryEvent:
 
 @dataclass(slots=True, kw_only=True)
 class HistoryCall:
-    """line: where it begins. client: the process. key: of what it is about, where the history says `:key`.
+    """One call.
+
+    line: its first line in the file.
+    client: the process.
+    key: what the call is about, where the history has `:key`.
     given, told: the value with which it was called, and with which it ended ok.
-    called, returned: positions in the history, `returned` where its end is known.
+    called, returned: positions in the history; `returned` is None where the end is not known.
     """
 
     line: int
@@ -60,7 +69,8 @@ class HistoryCall:
 
 
 def events(path: Path) -> Iterator[HistoryEvent]:
-    """Of a history, or of a log, by its first line that is one. Raises BadInput for what is neither."""
+    """The operations of a history, or of a log: the first line that is an operation decides which. Raises BadInput for
+    a file that is neither."""
     text = read_bytes(path, "history").decode("utf-8", "replace")
     is_log = "{:" not in text and any(map(_LINE.search, text.split("\n")))
     return _of_log(text, path) if is_log else _of_maps(text, path)
@@ -92,8 +102,8 @@ def _event(one: Edn, line: int, path: Path) -> HistoryEvent:
 
 
 def calls(path: Path) -> list[HistoryCall]:
-    """In the order of their beginnings. Raises BadInput for a process that begins a call within another, or ends one
-    that it has not begun."""
+    """The calls of a file, in the order of their beginnings. Raises BadInput for a process that begins a call within
+    another, or ends one that it has not begun."""
     found: list[HistoryCall] = []
     within: dict[int | str, HistoryCall] = {}
     for position, event in enumerate(events(path)):

@@ -1,4 +1,4 @@
-"""The machines of which a history can be asked whether it is one of theirs: a record each."""
+"""The sequential machines against which a history can be judged: a record each."""
 
 from __future__ import annotations
 
@@ -14,8 +14,8 @@ from scatterproof.conformance.linear.search import CallBox, find_order
 from scatterproof.spec.core import Outcome
 from scatterproof.spec.errors import BadInput
 
-# Given a state and a call that took effect, or may have: the states that may be after it, None where it would not have
-# ended so. A call of unknown end may have been told anything.
+# Given a state and a call that took effect, or may have: the states that it may lead to; None where it could not have
+# ended like this. A call of unknown end may have been told anything.
 Apply: TypeAlias = Callable[[Hashable, HistoryCall], tuple[Hashable, ...] | None]
 
 
@@ -25,12 +25,15 @@ class ModelState(Enum):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SequentialModel:
-    """name: as the command line has it. text: what it is, for people.
-    calls: by name, what each does.
+    """A machine that carries out one call after another.
+
+    name: as the command line has it.
+    text: what it is, for people.
+    calls: by name, what each call does.
     reads: calls that change nothing.
     refuses: by name, whether a call is refused in a state; the refusal of any other call says nothing.
-    begin: the state at first.
-    apart: what has one key has nothing to do with what has another.
+    begin: the first state.
+    apart: calls with different keys have nothing to do with each other.
     """
 
     name: str
@@ -44,9 +47,12 @@ class SequentialModel:
 
 @dataclass(frozen=True, slots=True)
 class HistoryVerdict:
-    """explained: how many of the `known` calls, those whose end is known, the longest order has that was found.
-    stuck: None where an order explains all, or a call that nothing explains behind that order; the figures are of the
-    calls with its key alone then, where keys are apart.
+    """Whether an order explains a history.
+
+    known: how many calls have a known end.
+    explained: how many of these the longest order has that was found.
+    stuck: a call that nothing explains after that order, None where an order explains all. With `stuck`, and where keys
+        are apart, the figures are of the calls with its key alone.
     """
 
     known: int
@@ -55,15 +61,19 @@ class HistoryVerdict:
 
 
 def as_state(model: SequentialModel, begin: Edn) -> SequentialModel:
-    """The model that holds this at first. Raises BadInput for what no state can be."""
+    """The model with this first state. Raises BadInput for a value that can be no state."""
     return replace(model, begin=_one(begin))
 
 
 def judge_history(
     calls: Sequence[HistoryCall], model: SequentialModel, place: str, *, refusals: bool = False
 ) -> HistoryVerdict:
-    """refusals: a call that failed did so because its condition did not hold; else nothing is taken from it, as Jepsen
-    does. place: the file, for messages. Raises BadInput for a call that the model has not, and for too many orders."""
+    """Whether an order of the calls explains them all. Raises BadInput for a call that the model has not, and for too
+    many orders.
+
+    place: the file, for messages.
+    refusals: a call failed because its condition did not hold; else a failed call says nothing, as in Jepsen.
+    """
     for call in calls:
         if call.name not in model.calls:
             known = ", ".join(model.calls)

@@ -1,8 +1,8 @@
-"""The search for an order of calls that a machine explains, in the manner of Wing and Gong: of the calls that may be
-next one is carried out, and so on, and what was tried once from the same calls and the same state is not tried again.
+"""The search, in the manner of Wing and Gong, for an order of calls that a machine explains. One of the calls that may
+be next is carried out, and so on; nothing is tried twice from the same calls and the same state.
 
-One call is ahead of another where it ended, and is an earlier one of the same client or returned strictly below the
-time at which the other was called. One of unknown end may be carried out at any moment from its beginning on, or
+One call is ahead of another where it ended, and is an earlier call of the same client or returned strictly below the
+time at which the other was called. A call of unknown end may be carried out at any moment from its beginning on, or
 never.
 """
 
@@ -15,11 +15,15 @@ from typing import Generic, NamedTuple, TypeVar
 from scatterproof.spec.errors import BadInput
 
 State = TypeVar("State", bound=Hashable)
-MOST = 1_000_000  # places: what was carried out, and the state after it
+MOST = 1_000_000  # places: the calls carried out, and the state after them
 
 
 class CallBox(NamedTuple):
-    """client: whose call. called, returned: its times, or rows; no end is known of where `returned` is None."""
+    """One call.
+
+    client: whose call it is.
+    called, returned: its times, or rows; `returned` is None where the end is not known.
+    """
 
     client: Hashable
     called: int
@@ -28,8 +32,9 @@ class CallBox(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class FoundOrder:
-    """calls: by number, in an order that explains all; or the longest that was found, where none explains all.
-    stuck: None, or a call that ended and that nothing explains behind `calls`: of these that which returned first.
+    """calls: the numbers of the calls, in an order that explains all; where none does, in the longest that was found.
+    stuck: None where an order explains all; else, of the calls that ended and are not in `calls`, the one that returned
+        first.
     """
 
     calls: tuple[int, ...]
@@ -37,7 +42,11 @@ class FoundOrder:
 
 
 class _Place(NamedTuple, Generic[State]):
-    """done: the calls carried out, as bits. last: the one carried out last, `behind` the place that led here."""
+    """done: the calls carried out, as bits.
+    state: the state after them.
+    last: the call carried out last.
+    behind: the place that led here.
+    """
 
     done: int
     state: State
@@ -59,10 +68,12 @@ def find_order(
     step: Callable[[State, int], Iterable[State]],
     pure: Collection[int] = (),
 ) -> FoundOrder:
-    """boxes: by `called`. step: the states in which the machine may be after a call, none where it would not have
-    answered so. pure: calls that change no state, whichever it is; they are carried out as soon as they may be.
+    """The order that explains the calls, or the longest found. Raises BadInput for a history with more places than can
+    be tried.
 
-    Raises BadInput for a history with more places than can be tried.
+    boxes: the calls, ordered by `called`.
+    step: the states that a call, by number, may lead to from a state; none where it could not have answered like this.
+    pure: the calls that change no state; they are carried out as soon as they may be.
     """
     needed = sum(1 << number for number, box in enumerate(boxes) if box.returned is not None)
     first: _Place[State] = _Place(0, begin, -1, None)
@@ -80,7 +91,7 @@ def find_order(
                 found = after
                 break
             found += after
-        # Last in is first out: what returned first is tried first, and what nobody saw return last.
+        # Last in, first out: calls that returned first are tried first, calls of unknown end last.
         found.sort(key=lambda one: (boxes[one.last].returned is None, boxes[one.last].returned or 0), reverse=True)
         for one in found:
             if (one.done, one.state) not in tried:
@@ -93,7 +104,7 @@ def find_order(
 
 
 def _next(boxes: Sequence[CallBox], done: int) -> list[int]:
-    """The calls that may be carried out next: none that was not is ahead of them."""
+    """The calls that may be carried out next: no call that was not carried out is ahead of them."""
     found: list[int] = []
     ended: int | None = None  # of the calls passed, the first known end
     busy: set[Hashable] = set()

@@ -6,7 +6,7 @@ from scatterproof.spec.trace import CLEAN, QUIESCENT, Kind, Trace, schema
 
 
 def latest_is_answered(trace: Trace) -> set[int]:
-    """The last row of a run that settled, where of some client's requests the latest one that came has no answer."""
+    """The last row of a run that settled, where the latest request that came from some client has no answer."""
     packets, last = schema(trace.header.protocol).packets, len(trace.rows) - 1
     rows = list(zip(*map(trace.column, ("kind", "packet", "sender", "operation")), strict=True))
     clients = range(len(trace.header.topology.nodes))

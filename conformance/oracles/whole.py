@@ -25,7 +25,7 @@ class AnyEvent:
 
     @property
     def settled(self) -> bool:
-        """Of a last row: whether the run ended as planned with nothing in flight."""
+        """Whether this last row says that the run ended as planned with nothing in flight."""
         return self.flags >= 0 and bool(self.flags & CLEAN) and bool(self.flags & QUIESCENT)
 
     def moved(self, position: int) -> Self:
@@ -62,12 +62,12 @@ class AnyWhole(Generic[EventT]):
 
     @cached_property
     def crashes(self) -> list[EventT]:
-        """Where nodes, not links, stopped."""
+        """The rows in which nodes, not links, stopped."""
         return [event for event in self.of(Kind.CRASHED) if event.link < 0]
 
 
 def once_a_trace(make: Callable[[Trace], WholeT]) -> Callable[[Trace], WholeT]:
-    """The trace as a whole. All oracles of a trace look at it one after another: the latest is kept."""
+    """A function that makes a trace whole, and keeps the latest: all oracles look at one trace one after another."""
     latest: list[tuple[Trace, WholeT]] = []
 
     def look(trace: Trace) -> WholeT:

@@ -52,10 +52,11 @@ def takes(net: Net, sender: int, receiver: int, link: int) -> bool:
 
 @register_jitable
 def has_left(row: Row, in_flight: TableState, lowest: State, given: State) -> None:
-    """A message is sent in this row: it is in flight until it is received. given: how many were.
+    """A message is sent in this row: it is in flight until it is received.
 
     in_flight: (sender, receiver, number, timestamp) -> (timestamp, position, sender, receiver).
     lowest: no timestamp in flight is strictly below it, so that most rises of a barrier need no look at them.
+    given: how many messages were sent.
     """
     key = (row.sender, row.receiver, row.number, row.timestamp)
     put(in_flight, key, (row.timestamp, row.position, row.sender, row.receiver))
@@ -65,9 +66,9 @@ def has_left(row: Row, in_flight: TableState, lowest: State, given: State) -> No
 
 @register_jitable
 def passed_over(in_flight: TableState, lowest: State, net: Net, stopped: Ints, link: int, ack: int) -> tuple[int, int]:
-    """The least timestamp, and where it was sent, among messages at or below the ack barrier that take the link and
-    have not arrived; position -1 for none. What hosts that stopped send or should get is left out. lowest: is raised to
-    the least timestamp of all in flight where the ack barrier has come to it."""
+    """Of the messages at or below the ack barrier that take the link and have not arrived: the least timestamp, in ns,
+    and the row in which it was sent, -1 for none. Messages from or to hosts that stopped are left out. Where the ack
+    barrier has come to `lowest`, that is raised to the least timestamp in flight."""
     least, least_at = 0, -1
     if ack < lowest[0]:
         return (least, least_at)
@@ -91,7 +92,7 @@ def passed_over(in_flight: TableState, lowest: State, net: Net, stopped: Ints, l
 
 @register_jitable
 def highest_on_route(newest: Ints, newest_at: Ints, net: Net, sender: int, receiver: int) -> tuple[int, int]:
-    """The greatest of `newest` on the links that data from sender to receiver take, and where; position -1 for none."""
+    """The greatest of `newest` on the links that data from sender to receiver take, and its row, -1 for none."""
     highest, highest_at = NOT_SPOKEN, -1
     at = net.next_link[sender * net.node_count + receiver]
     while at >= 0:
@@ -128,9 +129,9 @@ def ack_barrier_promise_holds(
     stopped: State,
     given: State,
 ) -> Outcome:
-    """When an ack barrier rises on a link, every message that takes the link and is at or below it has been received;
-    and none is given later. At stake with each rise behind the first message. Where failures are handled, this is so
-    of messages among hosts that no notice names, and a recall stands for its message (TO-FAIL, TO-ATOMIC).
+    """When an ack barrier rises on a link, every message that takes the link and is at or below it has been received,
+    and none is given later. At stake with each rise after the first message. Where failures are handled, this holds
+    for messages among hosts that no notice names, and a recall counts as its message (TO-FAIL, TO-ATOMIC).
 
     in_flight, lowest, given: see `has_left`.
     """
@@ -183,9 +184,8 @@ def ack_barrier_promise_holds(
 def ack_barrier_below_outstanding(
     row: Row, net: Net, least: Ints, least_at: Ints, highest: State, highest_at: State
 ) -> Outcome:
-    """A host's ack barrier on a link is strictly below the least timestamp that it has outstanding of what it put
-    there, by the acknowledgements that arrived; it never falls, and no message that it puts there later is at or below
-    it."""
+    """A host's ack barrier on a link is strictly below the least timestamp that it put there and that no
+    acknowledgement covers yet. It never falls, and no message that the host puts there later is at or below it."""
     if not net.loses:
         return SILENT
     outcome = SILENT
@@ -222,13 +222,14 @@ def ack_barrier_below_outstanding(
 def idle_ack_barrier_rises(
     row: Row, net: Net, least_at: Ints, adjustment: Ints, last: State, promised: State, recalls: State
 ) -> Outcome:
-    """With nothing outstanding on a link a host's ack barrier there is the one next below the least timestamp that it
-    could still give: the greatest of its adjusted clock, the timestamp next to its last one, and its promises. A host
-    that has delivered, and stamps above that (TO-CAUSAL), may go further; without a recorded clock it is only held to
-    the rest. What it has recalled may hold it down (TO-ATOMIC).
+    """With nothing outstanding on a link, a host's ack barrier there is 1 below the least timestamp that it could still
+    give: the greatest of its adjusted clock, its last timestamp plus 1, and its promises. A host that stamps above
+    what it delivered (TO-CAUSAL) may go further. Where no clock is recorded, only the rest counts. Messages that it
+    has recalled may hold it down (TO-ATOMIC).
 
-    last: the greatest timestamp given, or ack barrier sent. promised: the greatest barrier sent. recalls: whether it
-    has recalled anything.
+    last: by host, the greatest timestamp given, or ack barrier sent, in ns.
+    promised: by host, the greatest barrier sent, in ns.
+    recalls: by host, whether it has recalled anything.
     """
     if not net.loses:
         return SILENT
@@ -272,8 +273,8 @@ def switch_ack_barrier_is_minimum(
     row: Row, net: Net, losses: LossRegisters, silent: SilentLinks, kept_at: State, kept_link: State
 ) -> Outcome:
     """A switch's ack barrier is the minimum over the ingress links that reach the egress link; where switches may be
-    late, at or below it. Where failures are handled, links that it may have given up need not count, and may count as
-    they did then."""
+    late, it is at or below that. Where failures are handled, links that the switch may have given up need not count, or
+    may count as they did then."""
     first, last = net.feeds_first[row.link], net.feeds_first[row.link + 1]
     if not net.loses or row.ack_barrier == NO_BARRIER or first == last:
         return SILENT

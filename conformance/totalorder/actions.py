@@ -1,6 +1,7 @@
 """Which action of TraceOrder.tla, TraceLoss.tla or TraceFailures.tla a row is.
 
-A second arrival of one message is told apart under loss alone, as there, and nothing is of packets where nodes fail.
+As in these modules, a second arrival of a message is an action of its own under loss alone, and where nodes fail no
+packet arrives again.
 """
 
 from __future__ import annotations
@@ -77,8 +78,11 @@ def actions(
     expected: State,
     missing: TableState,
 ) -> Outcome:
-    """expected: by link, the number of the packet that comes next. missing: messages that were sent and have not come.
-    tells: whether those that come once more are told apart."""
+    """Count the row as the action that it is.
+
+    expected: by link, the number of the packet that comes next.
+    missing: messages that were sent and have not come.
+    """
     action = ALONE[kind]
     host = node_is_host[node] == 1 if kind in (SENT, ARRIVED) else False
     key = (sender, receiver, number, digest, timestamp)

@@ -48,7 +48,8 @@ def forget_answered(collected: TableState, owner: int) -> None:
 
 @register_jitable
 def note_answer(collected: TableState, owner: int, answered: int) -> None:
-    """Mark what is in this slot as answered, and what has no way back to its sender: it is of this round, too."""
+    """Mark the message in this slot as answered, and those with no way back to their senders: they are of this round,
+    too."""
     for slot in range(room(collected)):
         own = used(collected, slot) and field(collected, slot, OWNER) == owner
         if own and (slot == answered or not field(collected, slot, REACHED)):
@@ -66,7 +67,7 @@ def latest_arrival(collected: TableState, owner: int) -> int:
 
 @register_jitable
 def aligned_maximum(collected: TableState, owner: int, latest: int) -> int:
-    """The greatest of the collected timestamps, each with the time from its arrival to the latest."""
+    """The greatest of the collected timestamps, in ns, each plus the time from its arrival to the latest arrival."""
     greatest = NOT_SPOKEN
     for slot in range(room(collected)):
         if used(collected, slot) and field(collected, slot, OWNER) == owner:
@@ -89,11 +90,11 @@ def aligned_maximum(collected: TableState, owner: int, latest: int) -> int:
 )
 def receiver_returns_aligned_maximum(row: Row, net: Net, collected: TableState) -> Outcome:
     """A receiver answers each first message that it collected with the greatest of the aligned timestamps, and with the
-    time from its arrival to the latest one. What came since it answered last is a round, be there a way back or not;
-    clocks must be recorded.
+    time from its arrival to the latest arrival. All that came since it answered last is one round, with a way back or
+    without. Judged where clocks are recorded.
 
     collected: (receiver, sender) -> (receiver, timestamp, clock at arrival, number, whether answered, position, whether
-    the sender can be answered).
+        the sender can be answered).
     """
     if net.adjustment_interval_ns == 0:
         return SILENT
@@ -125,8 +126,12 @@ def receiver_returns_aligned_maximum(row: Row, net: Net, collected: TableState) 
 
 @register_jitable
 def left_out(node: int, node_count: int, begun: int, served: State, asked: State) -> int:
-    """The first other host that `node` had sent data to when its round number `begun` began, and did not ask in it; or
-    -1. served, asked: a pair; the rounds begun by the first data sent, plus one, and by the last question."""
+    """The first other host to which `node` had sent data when its round number `begun` began, and which it did not ask
+    in that round; -1 for none.
+
+    served: by pair, how many rounds had begun when data was first sent, plus 1; 0 for never.
+    asked: by pair, the round of the last question.
+    """
     for host in range(node_count):
         pair = node * node_count + host
         if host != node and 0 < served[pair] <= begun and asked[pair] != begun:
@@ -138,7 +143,8 @@ def left_out(node: int, node_count: int, begun: int, served: State, asked: State
 def note_question(
     node: int, pair: int, node_count: int, number: int, begun: State, newest: State, served: State, asked: State
 ) -> int:
-    """Note that `node` asks the other host of this pair; where that begins a round, whom the one before left out."""
+    """Note that `node` asks the other host of this pair. Where that begins a round: the host that the round before left
+    out, as `left_out` has it."""
     missed = -1
     if begun[node] == 0 or number != newest[node]:
         missed = left_out(node, node_count, begun[node], served, asked)
@@ -183,12 +189,13 @@ def sender_takes_least_difference(
     ack_promised: State,
 ) -> Outcome:
     """A timestamp is the local clock plus the least difference of the last whole round, unless the last timestamp or a
-    promise asks for more; where it must be above what was delivered, too (TO-CAUSAL), it is at least that. A round is
-    with the other hosts, all of those to which the host had sent data, and begins with the local clock as it is. Where
-    hosts may be given up, whom to ask is not known here. At stake once a round is whole.
+    promise asks for more. Where it must also be above what was delivered (TO-CAUSAL), it is at or above that sum. A
+    round asks all other hosts to which the host had sent data, and begins with the local clock as it is. Where hosts
+    may be given up, nobody knows here whom to ask. At stake once a round is whole.
 
-    last: the least that is strictly above the last timestamp given. begun, newest: how many rounds, and the last one's
-    number. served, asked: as for `left_out`.
+    last: by host, the last timestamp given plus 1, in ns.
+    begun, newest: by host, how many rounds it began, and the number of the last one.
+    served, asked: as for `left_out`.
     """
     if net.adjustment_interval_ns == 0:
         return SILENT
@@ -239,7 +246,7 @@ def sender_takes_least_difference(
 def adjustment_is_repeated(
     row: Row, net: Net, number_before: State, begun_before_ns: State, begun_at: State
 ) -> Outcome:
-    """Rounds of one host are numbered upwards, and each begins within two intervals of the one before."""
+    """The numbers of one host's rounds rise, and each round begins within two intervals of the one before."""
     if net.adjustment_interval_ns == 0 or row.packet != ADJUST or row.node != row.sender:
         return SILENT
     first, before, before_ns, at = (
@@ -288,10 +295,11 @@ def adjustment_keeps_promises(
     promised: State,
     ack_promised: State,
 ) -> Outcome:
-    """However the adjustment changes, timestamps are strictly above those given, and at or above what was promised; and
-    a beacon tells the adjusted clock, or that where it is more. At stake once a round is whole.
+    """However the adjustment changes, timestamps are strictly above those given, and at or above what was promised. A
+    beacon carries the adjusted clock, or what was given or promised where that is more. At stake once a round is whole.
 
-    last: the greatest timestamp given; least_next: the least that is strictly above it.
+    last: by host, the greatest timestamp given, in ns.
+    least_next: by host, that plus 1.
     """
     if net.adjustment_interval_ns == 0:
         return SILENT

@@ -42,9 +42,9 @@ DATA = int(PacketKind.DATA)
 def switch_barrier_is_minimum(
     row: Row, net: Net, barriers: NewestBarriers, silent: SilentLinks, kept_at: State, kept_link: State
 ) -> Outcome:
-    """A switch's barrier is at or below the minimum over the ingress links that reach the egress link, and at or above
-    the minimum over all its ingress links unless switches may be late. Where failures are handled, links that it may
-    have given up need not count, and may count as they did then."""
+    """A switch's barrier is at or below the minimum over the ingress links that reach the egress link. It is at or
+    above the minimum over all its ingress links, unless switches may be late. Where failures are handled, links that
+    the switch may have given up need not count, or may count as they did then."""
     first, last = net.feeds_first[row.link], net.feeds_first[row.link + 1]
     if row.barrier == NO_BARRIER or first == last:
         return SILENT
@@ -115,8 +115,8 @@ def only_reaching_links_count(
     least_at: State,
     least_link: State,
 ) -> Outcome:
-    """Ingress links that cannot reach the egress link hold its barrier down nowhere. At stake when one of them is
-    below all those that can. A link that may have been given up may hold it down where it was then (TO-FAIL)."""
+    """An ingress link that cannot reach the egress link never holds the barrier there down. At stake when one of them
+    is below all that can. A link that may have been given up may hold the barrier down where it was then (TO-FAIL)."""
     first, last = net.feeds_first[row.link], net.feeds_first[row.link + 1]
     all_first, all_last = net.ingress_first[row.node], net.ingress_first[row.node + 1]
     if row.barrier == NO_BARRIER or first == last or last - first == all_last - all_first:
@@ -156,8 +156,8 @@ def only_reaching_links_count(
     highest_at=PerLink(-1),
 )
 def barrier_promise_holds(row: Row, net: Net, highest: State, highest_at: State) -> Outcome:
-    """After a barrier no data message strictly below it leaves on that link for the first time: but for what is lost
-    nothing is sent again, whatever a packet says. A message's own barrier is not earlier."""
+    """After a barrier, no data message strictly below it leaves on that link for the first time. Where links lose
+    nothing, no message is sent again, whatever a packet says. A message's own barrier does not count as earlier."""
     outcome = SILENT
     if row.packet == DATA and highest_at[row.link] >= 0 and not (net.loses and is_resent(row.flags)):
         outcome = HOLDS

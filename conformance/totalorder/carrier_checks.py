@@ -66,8 +66,12 @@ def barriers_on_beacons_only(row: Row, net: Net) -> Outcome:
 
 @derive(kinds=(Kind.SENT, Kind.RESTARTED), data_ns=PerLink(0), data_at=PerLink(-1))
 def data_left(row: Row, net: Net, data_ns: State, data_at: State) -> None:
-    """When data last left each link, and at which row: below 0 where no clock is known, or the node has begun anew
-    since and cannot know of it."""
+    """By link, when data last left it.
+
+    data_ns: on the local clock, in ns.
+    data_at: the row; -1 where there was none, where the clock is not known, or where the node has begun anew since, and
+        knows nothing of it.
+    """
     if row.kind == RESTARTED and row.link == ABSENT:
         for other in range(len(net.link_source)):
             if net.link_source[other] == row.node:
@@ -90,7 +94,7 @@ def data_left(row: Row, net: Net, data_ns: State, data_at: State) -> None:
 )
 def beacons_only_when_idle(row: Row, net: Net, data_ns: Ints, data_at: Ints) -> Outcome:
     """A beacon leaves a link only when no data message left it for the interval, by the local clock of the node. At
-    stake on links that carried data; rows without a clock (below 0) are passed over."""
+    stake on links that carried data. Rows without a clock (below 0) are passed over."""
     if net.environment != C:
         return SILENT
     if row.packet == DATA:

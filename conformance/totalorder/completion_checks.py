@@ -46,8 +46,8 @@ A, D5 = ENVIRONMENT_CODES[Environment.A], ENVIRONMENT_CODES[Environment.D5]
 def is_passed(
     timestamp: int, host: int, net: Net, losses: LossRegisters, newest: Ints, only_acknowledged: bool
 ) -> bool:
-    """Whether a host must deliver a message by the registers of its ingress links (TO-DELIVER, TO-FLAG-RX); where
-    failures are handled, only what is acknowledged (TO-ATOMIC)."""
+    """Whether a host must deliver a message, by the registers of its ingress links (TO-DELIVER, TO-FLAG-RX).
+    only_acknowledged: nothing else counts, as failures are handled (TO-ATOMIC)."""
     first, last = net.ingress_first[host], net.ingress_first[host + 1]
     if first == last:
         return False
@@ -70,7 +70,8 @@ def kept_messages(
     only_passed: bool,
     only_acknowledged: bool,
 ) -> tuple[int, int, int]:
-    """How many of the waiting messages should have been delivered; timestamp and position of the first to arrive."""
+    """How many of the waiting messages should have been delivered; the timestamp of the one that arrived first, in ns,
+    and its row, -1 for none."""
     kept, first_timestamp, first_at = 0, 0, -1
     for slot in range(room(waiting)):
         if not used(waiting, slot):
@@ -111,7 +112,7 @@ def await_delivery(
 def note_delivery(
     waiting: TableState, ahead: TableState, in_order: State, node_count: int, key: tuple[int, int, int]
 ) -> bool:
-    """Take a message that is delivered out of those that wait, and remember it; whether it waited."""
+    """Remember that a message is delivered, and let it wait no longer; whether it waited."""
     receiver, sender, _ = key
     slot = find(waiting, key)
     waited = slot >= 0
@@ -130,8 +131,12 @@ def note_delivery(
 
 @register_jitable
 def is_original(link: int, link_seq: int, flags: int, newest_seq: State, life: State) -> bool:
-    """Whether a packet is none of the copies that a network makes: they bear a number that came already. The numbers of
-    a node that begins anew begin anew. life: how often it had (the flags' upper bits)."""
+    """Whether a packet is no copy that the network made: a copy bears a number that came already. When a node begins
+    anew, so do its numbers.
+
+    newest_seq: by link, the greatest number that came.
+    life: by link, how often the node had begun anew (the upper bits of the flags).
+    """
     if flags >> 1 > life[link]:
         life[link], newest_seq[link] = flags >> 1, -1
     if flags >> 1 < life[link] or 0 <= link_seq <= newest_seq[link]:
@@ -159,11 +164,13 @@ def awaited_deliveries(
     in_order: State,
     delivered: State,
 ) -> None:
-    """What arrived at its receiver and is neither delivered nor, where failures are handled, to be discarded.
+    """The messages that arrived at their receivers and are neither delivered nor, where failures are handled,
+    discarded.
 
-    waiting: (receiver, sender, number) -> (timestamp, position of arrival, receiver, sender). in_order: by receiver and
-    sender, the number up to which all was delivered; ahead: (receiver, sender, number) of what was delivered beyond
-    that.
+    waiting: (receiver, sender, number) -> (timestamp, position of arrival, receiver, sender).
+    in_order: by receiver and sender, the number up to which all was delivered.
+    ahead: (receiver, sender, number) of what was delivered beyond that.
+    delivered: how many messages were delivered.
     """
     if row.kind == DELIVERED:
         if note_delivery(waiting, ahead, in_order, net.node_count, (row.node, row.sender, row.number)):
@@ -192,8 +199,8 @@ def awaited_deliveries(
 
 @register_jitable
 def is_passing(packet: int, late: int) -> bool:
-    """Whether switches have to send such packets on. Rounds of adjustment go on for ever: where switches may be late,
-    some of their messages are in one at any end."""
+    """Whether switches have to send such packets on. Rounds of adjustment never end: where switches may be late, some
+    of their messages are still in one whenever a run ends."""
     return packet in (DATA, ACK) or (packet in (ADJUST, ADJUSTED) and not late)
 
 
@@ -205,8 +212,12 @@ def is_passing(packet: int, late: int) -> bool:
     outages=Cell(0),
 )
 def unsent_messages(row: Row, net: Net, newest_seq: State, life: State, passing: State, outages: State) -> None:
-    """passing: what arrived at each switch and did not leave, since it began; a copy that the network makes does not
-    count. outages: how much stopped and did not come back; a host that did has lost what it had, and stays one."""
+    """What switches still have to send on, and what stopped.
+
+    passing: by switch, how many packets arrived since it began and did not leave, copies of the network not counted.
+    outages: how many nodes and links stopped and did not come back. A host that came back has lost what it had, and
+        counts as well.
+    """
     if row.kind == SENT and is_passing(row.packet, net.late):
         passing[row.node] -= 1
     elif (
@@ -245,14 +256,14 @@ def arrived_is_delivered(
     outages: Ints,
     stopped: Ints,
 ) -> Outcome:
-    """At the end of a run that settled, what arrived at its receiver is delivered. Where nobody need raise barriers
-    any more, since there are no beacons (environment A, structure 5) or something stopped for good, only what the
-    receiver's barriers have passed. A switch that keeps what it should send on is judged here too: no other clause
+    """At the end of a run that settled, all that arrived at its receiver is delivered. Where there are no beacons
+    (environment A, structure 5), or something stopped for good, nobody need raise barriers any more: then all that the
+    receiver's barriers have passed. A switch that keeps what it should send on is judged here too, as no other clause
     speaks of it.
 
-    Where failures are handled, what a receiver's ack barriers have passed is delivered, unless a notice or a recall
-    told the receiver to discard it; one that was silent for the time-out in the end has stopped, and what switches
-    discard is not told.
+    Where failures are handled, all that a receiver's ack barriers have passed is delivered, unless a notice or a recall
+    told the receiver to discard it. A node that sent nothing for the time-out before the end has stopped. What
+    switches discard is not recorded.
     """
     if not settled(row.flags):
         return SILENT
@@ -261,7 +272,7 @@ def arrived_is_delivered(
     kept, first_timestamp, first_at = kept_messages(waiting, net, losses, newest, stopped, cut, only_passed, handled)
     if kept > 0:
         return violated(0, first_timestamp, kept, first_at)
-    # To a host that crashed messages are sent again for ever: where switches may be late, one is in them at any end.
+    # Messages to a host that crashed are sent again for ever: where switches may be late, one always is in a switch.
     for_ever = handled or (net.late and outages[0] > 0)
     for switch in range(net.node_count):
         if passing[switch] > 0 and not net.node_is_host[switch] and not stopped[switch] and not for_ever:

@@ -13,8 +13,11 @@ NOTICE = int(PacketKind.NOTICE)
 
 @derive(kinds=(Kind.ARRIVED,), at=Role.HOST, told=PerPair(0), cut=PerPair(-1))
 def cut_offs(row: Row, net: Net, told: State, cut: State) -> None:
-    """By host and another, where failures are handled: told, whether a notice of its failure came; cut, the least
-    timestamp that notices told the host to discard, -1 for none."""
+    """By host and other host, where failures are handled.
+
+    told: whether a notice came that the other has failed.
+    cut: the least timestamp of the other's that notices told the host to discard, in ns; -1 for none.
+    """
     if (
         row.packet != NOTICE
         or row.number != 0

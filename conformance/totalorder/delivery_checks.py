@@ -44,8 +44,8 @@ A, D5 = ENVIRONMENT_CODES[Environment.A], ENVIRONMENT_CODES[Environment.D5]
     derived=(newest_barriers, loss_registers),
 )
 def deliver_below_barrier(row: Row, net: Net, barriers: NewestBarriers, losses: LossRegisters) -> Outcome:
-    """A receiver delivers only what is strictly below the least newest barrier of its ingress links or, under loss, at
-    or below their least ack barrier. The loss state is TO-FLAG-RX's."""
+    """A receiver delivers only timestamps strictly below the least of the newest barriers of its ingress links or,
+    under loss, at or below their least ack barrier. Deliveries in the loss state are TO-FLAG-RX's to judge."""
     first, last = net.ingress_first[row.node], net.ingress_first[row.node + 1]
     if first == last:
         return violated(0, NOT_SPOKEN, row.timestamp, -1)
@@ -77,7 +77,7 @@ def deliver_below_barrier(row: Row, net: Net, barriers: NewestBarriers, losses: 
     last_at=PerNode(-1),
 )
 def delivered_in_total_order(row: Row, last_timestamp: State, last_sender: State, last_at: State) -> Outcome:
-    """Each delivery is strictly above, by (timestamp, sender), every earlier one of its receiver. At stake from the
+    """Each delivery is strictly above every earlier one of its receiver, by (timestamp, sender). At stake from the
     second one on."""
     if last_at[row.node] >= 0:
         if row.timestamp < last_timestamp[row.node]:
@@ -106,10 +106,12 @@ def delivered_in_total_order(row: Row, last_timestamp: State, last_sender: State
     submitted=PerPair(0),
 )
 def delivered_once_as_sent(row: Row, net: Net, in_flight: TableState, submitted: State) -> Outcome:
-    """What is delivered was submitted, to that receiver, with those contents, and sent with that timestamp; once.
+    """A message that is delivered was submitted to that receiver with those contents, was sent with that timestamp, and
+    is delivered once.
 
     in_flight: (sender, receiver, number) -> (digest, timestamp, position of sending or -1, position of submission),
-    until it is delivered. submitted: how many messages each pair has, which tells repeated from never submitted.
+        until it is delivered.
+    submitted: by sender and receiver, how many messages were: it tells a repeated delivery from one never submitted.
     """
     key = (row.sender, row.receiver, row.number)
     if row.kind == SUBMITTED:

@@ -12,9 +12,9 @@ ROUNDS = 24
 
 
 def busy() -> Schedule:
-    """Two hosts at each of two switches; every 3 ns one of them sends to all, and two do so at the same time now and
-    then. Clocks are apart by as much, so that timestamps tie. Every third link loses one of its first packets, where
-    links may."""
+    """Two hosts at each of two switches. Every 3 ns one host sends to all, and now and then two do so at once. Clocks
+    are 3 ns apart, so that timestamps tie. Every third link loses one of its first packets, where links may lose
+    any."""
     topology = chain(2, 2)
     to_all = tuple(Message(receiver) for receiver in topology.hosts())
     return validate(

@@ -1,8 +1,8 @@
 """Checks of what is done about failures: TO-FAIL, TO-ATOMIC. Operators of the same names in CamelCase:
 Failures.tla.
 
-Who has failed cannot be seen; who goes on can: every node that does sends beacons once an interval, so a host stays up
-to whom packets still arrive in the end.
+A trace does not show who has failed. It shows who goes on: every node that does sends beacons once an interval, so a
+host stays up if packets still arrive there in the end.
 """
 
 from __future__ import annotations
@@ -72,11 +72,14 @@ def scatterings(
 ) -> None:
     """What became of the scatterings that were not delivered everywhere, and of the nodes.
 
-    scattering_of: (sender, receiver, number) -> scattering, until it is delivered. missing: (sender, scattering) -> how
-    many are not. copies: (sender, scattering, receiver) -> (where delivered or -1, where submitted, receiver, sender,
-    scattering, whether it is owed), until all are; none is owed to a host that the sender knows to have failed, nor
-    where it came. knows: by host and another, whether such a notice came. last_heard: when something last arrived at a
-    node. delivered_since: how much was since the first failure.
+    scattering_of: (sender, receiver, number) -> scattering, until the message is delivered.
+    missing: (sender, scattering) -> how many of its messages are not delivered.
+    copies: (sender, scattering, receiver) -> (row of delivery or -1, row of submission, receiver, sender, scattering,
+        whether it is owed), until all are delivered. Nothing is owed to a host that the sender knows to have failed,
+        nor once it came.
+    knows: by host and other host, whether a notice came that the other has failed.
+    last_heard: by node, when something last arrived, in ns of true time.
+    delivered_since: how many messages were delivered since the first failure.
     """
     if row.kind == ARRIVED:
         last_heard[row.node] = row.time_ns
@@ -122,7 +125,7 @@ def note_that_it_came(scattering_of: TableState, copies: TableState, sender: int
 def note_that_it_was_delivered(
     copies: TableState, missing: TableState, sender: int, its: int, node: int, position: int, node_count: int
 ) -> None:
-    """its: the scattering; all its copies are forgotten when none is missing."""
+    """Note a delivery. its: the number of the scattering, whose copies are all forgotten when none is missing."""
     slot = find(copies, (sender, its, node))
     left_slot = find(missing, (sender, its))
     if slot < 0 or left_slot < 0:
@@ -140,10 +143,13 @@ def note_that_it_was_delivered(
 
 @register_jitable
 def undelivered(copies: TableState, up: State, what: int) -> tuple[int, int]:
-    """The message that was submitted first of those that a host did not deliver, though, by `what`, (ONE) it stays up,
-    and another of the same scattering was delivered at one that does; (ALL) it and all that the scattering concerns
-    stay up; (NEVER_CAME) it is owed, and another was delivered, as before. Its receiver and a position, of a delivery
-    or of its submission; -1 for none."""
+    """Of the messages that their receivers should have delivered and did not, the one submitted first: its receiver,
+    and the row of a delivery or of its submission; -1 for none. what:
+
+    ONE: the receiver stays up, and another message of the scattering was delivered at a host that does.
+    ALL: the receiver and all other hosts of the scattering stay up.
+    NEVER_CAME: the message is owed, and another message of the scattering was delivered, as for ONE.
+    """
     receiver, first, witness = -1, -1, -1
     for slot in range(room(copies)):
         if not used(copies, slot) or field(copies, slot, 0) >= 0:
@@ -197,8 +203,11 @@ def failure_stops_nobody(
     up: State,
 ) -> Outcome:
     """When all has settled after a failure, hosts that stay up have delivered all that they scattered among themselves,
-    and of a failed host nothing that is strictly above the cut-off that was told; and barriers have risen with the ack
-    barriers, where beacons carry them. least_cut: by host, the least timestamp that notices discard."""
+    and nothing of a failed host strictly above the cut-off of its notice. Where beacons carry barriers, these have
+    risen with the ack barriers.
+
+    least_cut: by host, the least timestamp that notices discard, in ns; -1 for none.
+    """
     if row.kind == SENT:
         if row.packet == NOTICE and row.number == 0 and 0 <= row.sender < net.node_count:
             least_cut[row.sender] = (
@@ -250,9 +259,9 @@ def scattering_is_all_or_nothing(
     submitted: State,
     up: State,
 ) -> Outcome:
-    """When all has settled, each scattering is delivered by all of its receivers that stay up, or by none of them; by
-    none, too, if one of its messages never came to a receiver that its sender did not know to have failed. At stake
-    once something was submitted, and something failed."""
+    """When all has settled, each scattering is delivered by all of its receivers that stay up, or by none of them. It
+    is delivered by none, too, if one of its messages never came to its receiver, and the sender did not know that one
+    to have failed. At stake once something was submitted, and something failed."""
     if not settled(row.flags) or failures_seen[0] == 0:
         return SILENT
     for host in range(net.node_count):

@@ -53,17 +53,20 @@ def is_filled(row: Row, net: Net) -> bool:
 
 @derive(kinds=(Kind.RESTARTED,), again=PerNode(0))
 def begun_anew(row: Row, again: State) -> None:
-    """Nodes that have begun anew: until all have spoken to them again, data messages may lack what they cannot
-    say."""
+    """again: by node, whether it has begun anew. Its data messages may then lack what it does not know yet."""
     if row.link == ABSENT:
         again[row.node] = 1
 
 
 @register_jitable
 def well_formed(row: Row, filled: bool, again: int, data: int, beacon: int) -> Outcome:
-    """Whether data messages carry `data`, beacons `beacon` (below 0: there are none) and everything else neither;
-    filled: the next node fills in the barrier; again: the node has begun anew, and may have nothing to say yet. At
-    stake with data messages and beacons."""
+    """Whether a packet carries what the message structure wants. At stake with data messages and beacons.
+
+    filled: the next node fills in the barrier.
+    again: the node has begun anew, and may have nothing to say yet.
+    data, beacon: what data messages and beacons carry (`carried`), `beacon` below 0 where there are none; all other
+        packets carry nothing.
+    """
     fields = carried(row.barrier, row.ack_barrier)
     if row.packet == DATA:
         if fields != data and not (filled and fields + BARRIER == data) and not (again and fields & data == fields):
@@ -125,8 +128,8 @@ def structure_one_beacon(row: Row, net: Net) -> Outcome:
     derived=(begun_anew, data_left),
 )
 def structure_all_on_data_and_idle_beacons(row: Row, net: Net, again: Ints, data_ns: Ints, data_at: Ints) -> Outcome:
-    """Data messages and beacons carry both, and a beacon leaves a link only when no data message left it for the
-    interval, by the local clock of the node, as far as it knows. Rows without a clock (below 0) are passed over."""
+    """Data messages and beacons carry both. A beacon leaves a link only when no data message left it for the interval,
+    by the local clock of the node, as far as the node knows. Rows without a clock (below 0) are passed over."""
     if net.environment != D9:
         return SILENT
     filled = is_filled(row, net)

@@ -1,5 +1,5 @@
-"""What the checks of timestamp adjustment share: the adjustment that is in force at a host, computed again from the
-messages of its rounds."""
+"""What the checks of timestamp adjustment share: the adjustment in force at each host, computed again from the messages
+of its rounds."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from scatterproof.spec.trace import Kind
 
 ADJUST, ADJUSTED = int(PacketKind.ADJUST), int(PacketKind.ADJUSTED)
 GREATEST = (1 << 63) - 1
-# Times of adjustment above this are absurd; sums of a few below it do not wrap.
+# Times of adjustment above this, in ns, are absurd; sums of a few below it do not wrap.
 LATEST = 1 << 61
 
 
@@ -61,12 +61,17 @@ def adjustments(
     asked_in: State,
     answered_in: State,
 ) -> None:
-    """What each host adds to its clock: the least difference of its last round in which all answered that were asked.
-    The difference is the returned maximum plus the round trip less the local time, that is, the maximum less the time
-    of asking and less the time for which the answer was held, which is its digest.
+    """What each host adds to its clock: the least difference of the last round in which all that were asked answered.
+    The difference is the returned maximum plus the round trip less the local time. That is the maximum, less the time
+    of asking, less the time for which the answer was held (its digest).
 
-    concluded, begun: rounds; number_now, begun_ns: of the round that goes on. asked, answered: how many, in that round.
-    asked_in, answered_in: by asking and asked host, the last round, counted as `begun` does.
+    By host; times in ns:
+    adjustment: what it adds.
+    concluded, begun: how many rounds were whole, and how many began.
+    number_now, begun_ns: number and beginning of the present round, on the local clock.
+    asked, answered: how many hosts were asked in it, and answered.
+    least: the least difference in it.
+    asked_in, answered_in: by asking and asked host, the last such round, counted as `begun` does.
     """
     if net.adjustment_interval_ns == 0 or (row.packet != ADJUST and row.packet != ADJUSTED):
         return

@@ -11,7 +11,7 @@ from scatterproof.spec.totalorder.messages import NO_BARRIER, NO_LOSS, NOT_SPOKE
 from scatterproof.spec.trace import ABSENT, Kind
 
 DATA = int(PacketKind.DATA)
-UNKEPT = -2  # no row, nor where a link is that has not spoken
+UNKEPT = -2  # neither a row nor the -1 of a link that has not spoken
 
 
 @register_jitable
@@ -24,9 +24,9 @@ def told_barrier(row: Row, net: Net) -> int:
 
 @derive(kinds=(Kind.ARRIVED, Kind.RESTARTED), newest=PerLink(NOT_SPOKEN), newest_at=PerLink(-1))
 def newest_barriers(row: Row, net: Net, newest: State, newest_at: State) -> None:
-    """The newest barrier to have arrived from each link, and where. One that falls breaks TO-BAR-RISE where it was
-    sent, and is refused: it holds nothing down here, so that one fault is not charged to everyone behind it. Where
-    hosts leave barriers empty, the timestamp stands for it (TO-BAR-FILL). A node that begins anew has heard nothing."""
+    """By link, the greatest barrier that arrived, and the row. A barrier that falls breaks TO-BAR-RISE at its sender,
+    and counts for nothing here, so that one fault is not charged to every node behind it. A node that begins anew has
+    heard nothing."""
     if row.kind != ARRIVED:
         if row.link == ABSENT:
             for at in range(net.ingress_first[row.node], net.ingress_first[row.node + 1]):
@@ -68,14 +68,23 @@ def loss_registers(
     greatest_heard: State,
     gaps: State,
 ) -> tuple[int, int]:
-    """The other registers of each ingress link, all of them maxima: the newest ack barrier, the loss record, and that
-    part of it which gaps in the link's numbers made: each raises it to the packet's `greatest`. Whether this packet
-    shows a gap, and the record that it makes.
+    """The other registers of each ingress link, all of them maxima. Returns whether this packet shows a gap in the
+    link's numbers, and the record that the gap makes: the packet's `greatest`, in ns.
 
-    A node that begins anew does not know the number that is next: the first packet of a link shows a gap there. So does
-    the first packet of a node that has begun anew: its numbers begin anew, and what it held is lost.
-    begun: how often the node at the other end had begun anew; it tells less then. most: the record of who takes the
-    greatest that the link ever told for what a gap shows."""
+    A node that begins anew does not know which number is next, so that the first packet of each link shows a gap there.
+    So does the first packet of a node that has begun anew: its numbers begin anew, and what it held is lost.
+
+    By link; times in ns:
+    highest_seq: the greatest number that came; -2 where nobody knows which is next.
+    begun: how often the node at the other end had begun anew.
+    newest_ack, newest_ack_at: the greatest ack barrier that arrived, and its row.
+    record, record_at: the loss record, as gaps and packets made it, and its row.
+    gap_record: what gaps alone made of it.
+    most: the record, where a gap counts for the greatest `greatest` that ever came; a node that has begun anew says
+        less than it did.
+    greatest_heard: that greatest.
+    gaps: in all, how many packets showed a gap.
+    """
     if not net.loses:
         return (0, NO_LOSS)
     if row.kind != ARRIVED:
@@ -117,7 +126,8 @@ def highest_record(record: Ints, links: Ints, first: int, last: int) -> int:
 
 @register_jitable
 def lowest_barrier(newest: Ints, links: Ints, first: int, last: int) -> int:
-    """The least of `newest` over links[first:last], at least one: a link that has not spoken holds it at NOT_SPOKEN."""
+    """The least of `newest` over links[first:last], one link or more. A link that has not spoken holds it at
+    NOT_SPOKEN."""
     lowest = newest[links[first]]
     for at in range(first + 1, last):
         lowest = min(lowest, newest[links[at]])
@@ -126,7 +136,7 @@ def lowest_barrier(newest: Ints, links: Ints, first: int, last: int) -> int:
 
 @register_jitable
 def lowest_at(newest: Ints, newest_at: Ints, links: Ints, first: int, last: int, lowest: int) -> int:
-    """The latest position at which one of links[first:last] got the barrier `lowest`; -1 when it has not spoken."""
+    """The latest row in which one of links[first:last] got the barrier `lowest`; -1 where it has not spoken."""
     found = -1
     for at in range(first, last):
         if newest[links[at]] == lowest:
@@ -138,9 +148,9 @@ def lowest_at(newest: Ints, newest_at: Ints, links: Ints, first: int, last: int,
 def kept_lowest(
     newest: Ints, newest_at: Ints, links: Ints, first: int, last: int, kept_at: State, kept_link: State, place: int
 ) -> int:
-    """The same as `lowest_barrier`. At `place` a link that has it is kept, and where it got it: until its node begins
-    anew newest barriers never fall, so it is the least until that link's rises: a switch with many links need not look
-    at all of them for every packet."""
+    """As `lowest_barrier`, without a look at all links of a large switch for every packet. At `place` it keeps a link
+    with the least barrier, and the row that brought it. Newest barriers never fall until their node begins anew, so
+    that this one stays the least until that link's rises."""
     if kept_at[place] != newest_at[kept_link[place]]:
         kept_link[place] = links[first]
         for at in range(first + 1, last):

@@ -1,6 +1,6 @@
 """What packets, submissions and deliveries are called in a diagram.
 
-s@t is the message of host s with timestamp t; behind it a packet's barrier b, ack barrier a and loss record r.
+s@t is the message of host s with timestamp t, in ns; a packet's barrier b, ack barrier a and loss record r follow it.
 """
 
 from __future__ import annotations

@@ -1,8 +1,8 @@
 """Checks of how loss is noticed and told: TO-SWLOSS, TO-LOSSCTR, TO-FLAG-SW, TO-FLAG-BEACON at switches; TO-LASTHOP,
 TO-FLAG-RX and TO-LOSS-SAFE at receivers. Operators of the same names in CamelCase: LossClauses.tla.
 
-A node is in the loss state, towards an egress link or its application, while the loss record that it combines from its
-ingress links is strictly above its least ack barrier. Both are computed again here, from what arrived.
+A node is in the loss state, towards an egress link or its application, while the greatest loss record of the ingress
+links is strictly above their least ack barrier. Both are computed again here, from the packets that arrived.
 """
 
 from __future__ import annotations
@@ -51,8 +51,8 @@ D5 = ENVIRONMENT_CODES[Environment.D5]
     derived=(loss_registers, silences),
 )
 def switch_notices_loss(row: Row, net: Net, losses: LossRegisters, live: Ints) -> Outcome:
-    """In the loss state a switch's loss record equals the greatest that gaps and loss records of the reaching ingress
-    links make; it is never above that. Links that may have been given up need not count (TO-FAIL)."""
+    """In the loss state a switch's loss record is the greatest that gaps and loss records of the reaching ingress links
+    make. It never is above that. Links that may have been given up need not count (TO-FAIL)."""
     first, last = net.feeds_first[row.link], net.feeds_first[row.link + 1]
     if not net.loses or first == last:
         return SILENT
@@ -84,10 +84,13 @@ def switch_notices_loss(row: Row, net: Net, losses: LossRegisters, live: Ints) -
 def loss_counter_spans_link(
     row: Row, net: Net, losses: LossRegisters, live: Ints, highest: State, highest_at: State
 ) -> Outcome:
-    """From the packet on that reveals a gap, of whatever kind the lost ones were, a switch tells a loss record at or
-    above that packet's `greatest`, until its ack barriers reach it. And `greatest` is what it says: no data message put
-    on the link earlier is above it, since the node began; a switch that begins anew covers the rest by its record. Of
-    switches that may be late this alone is asked: it is written as the packet leaves."""
+    """From the packet on that shows a gap, whatever was lost, a switch sends loss records at or above that packet's
+    `greatest`, until its ack barriers reach it.
+
+    And `greatest` is what it says: no data message that the node put on the link since it began is above it. A switch
+    that begins anew covers the messages sent earlier by its loss record. Of switches that may be late this alone is
+    asked, as it is written when the packet leaves.
+    """
     if not net.loses:
         return SILENT
     if row.kind != SENT:
@@ -126,9 +129,9 @@ def loss_counter_spans_link(
 def switch_sets_loss_flag(
     row: Row, net: Net, silent: SilentLinks, newest_ack: Ints, told: State, told_at: State
 ) -> Outcome:
-    """Once a switch has reported a loss on a link, everything that it sends there reports it, with no lesser record,
-    until its least ack barrier is at or above the record; then nothing does. Where a link may have been given up, what
-    has heard of it need not hear it again (TO-FAIL)."""
+    """Once a switch has reported a loss on a link, all that it sends there reports it, with that record or a greater
+    one, until its least ack barrier is at or above the record; from then on nothing does. Where an ingress link may
+    have been given up, it need not be reported again (TO-FAIL)."""
     if not net.loses:
         return SILENT
     if row.kind != SENT:
@@ -195,7 +198,7 @@ def beacons_carry_loss_flag(row: Row, net: Net, losses: LossRegisters, live: Int
 )
 def receiver_notices_loss(row: Row, net: Net, losses: LossRegisters, gap: int, quiet: State) -> Outcome:
     """From a gap on its own ingress link on, until its ack barriers reach what may be lost there, a receiver delivers
-    only what is at or below its least ack barrier. At stake with the first delivery after a gap."""
+    only timestamps at or below its least ack barrier. At stake with the first delivery after a gap."""
     if not net.node_is_host[row.node]:
         return SILENT
     if row.kind == ARRIVED:
@@ -228,8 +231,8 @@ def receiver_notices_loss(row: Row, net: Net, losses: LossRegisters, gap: int, q
     told=PerNode(0),
 )
 def flagged_deliver_at_ack_barrier(row: Row, net: Net, losses: LossRegisters, gap: int, told: State) -> Outcome:
-    """In the loss state, by flag or by gap, a receiver delivers only what is at or below its least ack barrier. At
-    stake from the first flag or gap to the first delivery behind the loss state."""
+    """In the loss state, by flag or by gap, a receiver delivers only timestamps at or below its least ack barrier. At
+    stake from the first flag or gap to the first delivery after the loss state."""
     if not net.node_is_host[row.node]:
         return SILENT
     if row.kind == ARRIVED:
@@ -280,10 +283,13 @@ def order_survives_loss(
     outages: State,
     heard_ns: State,
 ) -> Outcome:
-    """Deliveries keep their order, and in the end everything submitted is delivered: senders resend until then. At
-    stake at the end, if a loss was seen, as a gap. Without beacons (structure 5) the last messages wait for ever, as
-    they do in environment A; a node or link that stops may lose messages for ever, and so may a host that was given up:
-    where failures are handled, one to which nothing comes any more (TO-FAIL)."""
+    """Deliveries keep their order, and in the end all that was submitted is delivered: senders resend until then. At
+    stake at the end, if a gap was seen.
+
+    Three things excuse a message that is missing. Without beacons (structure 5) the last messages wait for ever, as in
+    environment A. A node or link that stops may lose messages for ever. So may a host that was given up: where failures
+    are handled, one to which nothing comes any more (TO-FAIL).
+    """
     if not net.loses:
         return SILENT
     if row.kind == SUBMITTED:

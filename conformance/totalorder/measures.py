@@ -42,7 +42,8 @@ def delivery_latency(
     bins: State,
     in_flight: TableState,
 ) -> Outcome:
-    """From submission to delivery. in_flight: (sender, receiver, number) -> (submitted when, whether it was lost)."""
+    """From submission to delivery, in ns. in_flight: (sender, receiver, number) -> (time of submission, whether the
+    message was lost)."""
     if not (0 <= sender < node_count and 0 <= receiver < node_count):
         return SILENT
     key = (sender, receiver, number)
@@ -71,7 +72,7 @@ def delivery_latency(
     kinds=(Kind.ARRIVED,),
 )
 def barrier_lag(clock_ns: int, node: int, packet: int, barrier: int, node_is_host: Ints, bins: State) -> Outcome:
-    """How far the barrier that arrives at a host is behind the host's clock."""
+    """How far the barrier that arrives at a host is behind the host's clock, in ns."""
     if node_is_host[node] and barrier > 0 and (packet in (DATA, BEACON)):
         count_span(bins, 0 if packet == DATA else 1, barrier, clock_ns)
     return SILENT
@@ -99,8 +100,8 @@ def buffer_occupancy(
     buffered: State,
     newest: State,
 ) -> Outcome:
-    """How many messages have come to a receiver and wait, counted whenever one comes. newest: the greatest number that
-    was delivered of a pair; what comes again is not buffered."""
+    """How many messages have come to a receiver and wait, counted whenever one comes. newest: by sender and receiver,
+    the greatest number delivered; a message that comes again is not buffered."""
     if receiver != node or not 0 <= sender < node_count:
         return SILENT
     key, pair = (sender, receiver, number), sender * node_count + receiver

@@ -1,4 +1,4 @@
-"""What the checks of senders share: what a host has sent and no acknowledgement that arrived there covers."""
+"""What the checks of senders share: what a host has sent that no acknowledgement covers which arrived there."""
 
 from __future__ import annotations
 
@@ -27,8 +27,8 @@ def is_resent(flags: int) -> bool:
 def remove_acknowledged(
     unacknowledged: TableState, owner: int, receiver: int, lowest: int, number: int, least_at: State
 ) -> bool:
-    """Take out what the receiver has acknowledged, from `lowest` up to `number`, and what was known of the links whose
-    least was among it; whether there were such links."""
+    """Take out the messages that the receiver has acknowledged, from number `lowest` up to `number`. Where one of them
+    was the least outstanding on its link, the link has none for now; whether there was such a link."""
     changed = False
     slot = 0
     while slot < room(unacknowledged):
@@ -59,13 +59,13 @@ def remove_acknowledged(
 def outstanding_messages(
     row: Row, net: Net, unacknowledged: TableState, sent_number: State, least: State, least_at: State
 ) -> None:
-    """The least timestamp outstanding among what a host put on each of its links, and where it was sent (-1 for none),
-    the packet of this row included. An acknowledgement counts when its number was sent to the host that acknowledges.
-    So does, where failures are handled, the answer to a recall; nothing is outstanding at a host whose failure was told
-    (TO-FAIL, TO-ATOMIC).
+    """What hosts have outstanding on each of their links, the packet of this row included. An acknowledgement counts
+    when its number was sent to the host that acknowledges. Where failures are handled, so does the answer to a recall,
+    and nothing is outstanding at a host once a notice came that it has failed (TO-FAIL, TO-ATOMIC).
 
     unacknowledged: (sender, position of sending) -> (sender, timestamp, receiver, number, position, link).
-    sent_number: the greatest number that each sender has sent to each receiver.
+    sent_number: by sender and receiver, the greatest number sent.
+    least, least_at: by link, the least timestamp outstanding, in ns, and the row in which it was sent, -1 for none.
     """
     if not net.loses:
         return
@@ -89,7 +89,7 @@ def outstanding_messages(
     if row.packet == NOTICE and net.failure_timeout_ns:
         if row.number != 0 and row.number < ANSWER:
             return
-        # A notice is about all that was sent; an answer about one message.
+        # A notice covers all that was sent; an answer covers one message.
         lowest = row.number - ANSWER if row.number else MIN_NUMBER
         highest = lowest if row.number else sent_number[row.node * net.node_count + row.sender]
     elif row.packet != ACK or row.number > sent_number[row.node * net.node_count + row.sender]:

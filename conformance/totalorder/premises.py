@@ -74,7 +74,7 @@ def submissions_are_counted(
 def packets_arrive_as_sent(
     row: Passage, contents: tuple[int, ...], recorded: EndsRecorded, so_far: Followed
 ) -> Outcome:
-    """What arrives is what was put on the link, in its order; data that went on their way came, or were lost."""
+    """Packets arrive as they were put on the link, in that order; data packets that were sent arrived or were lost."""
     return follow(row, contents, row.packet == DATA, True, recorded, so_far)
 
 

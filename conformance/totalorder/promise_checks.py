@@ -30,8 +30,8 @@ DATA, BEACON = int(PacketKind.DATA), int(PacketKind.BEACON)
 
 @register_jitable
 def left_behind(inside: TableState, link: int, barrier: int) -> tuple[int, int]:
-    """The least timestamp strictly below the barrier, and where it arrived, among messages inside a switch that are to
-    leave on the link; position -1 for none."""
+    """Of the messages inside a switch that leave on the link and are strictly below the barrier: the least timestamp,
+    in ns, and the row in which it arrived, -1 for none."""
     least, least_at = 0, -1
     for slot in range(room(inside)):
         if not used(inside, slot) or field(inside, slot, 2) != link:
@@ -56,11 +56,13 @@ def left_behind(inside: TableState, link: int, barrier: int) -> tuple[int, int]:
     came_at=PerLink(-1),
 )
 def beacons_never_overtake_data(row: Row, net: Net, inside: TableState, passed: State, came_at: State) -> Outcome:
-    """A beacon leaves a switch only behind all first transmissions that it took earlier for its link and that its
-    barrier covers; what it refused it did not take. At stake on links that carry data.
+    """A beacon leaves a switch only behind all first transmissions that the switch took earlier for this link and that
+    the barrier covers. A message that it refused it did not take. At stake on links that carry data.
 
-    inside: (switch, sender, receiver, number) -> (timestamp, position of arrival, egress link, switch), while it is
-    there. came_at: where the last packet of an ingress link arrived.
+    inside: (switch, sender, receiver, number) -> (timestamp, position of arrival, egress link, switch), while the
+        message is there.
+    passed: by link, whether it carries data.
+    came_at: by ingress link, the row in which the last packet arrived.
     """
     if net.node_is_host[row.node]:
         return SILENT
@@ -112,8 +114,8 @@ def beacons_never_overtake_data(row: Row, net: Net, inside: TableState, passed: 
 def restart_keeps_barriers(
     row: Row, barrier_sent: State, barrier_at: State, ack_sent: State, ack_at: State, again: State
 ) -> Outcome:
-    """What a node says on a link after it began anew, barrier or ack barrier, is at or above what it said there before:
-    as long as it knows nothing, it says nothing, and not that it knows nothing."""
+    """Barriers and ack barriers that a node sends on a link after it began anew are at or above those that it sent
+    there earlier. As long as it knows none, it sends none: not even the least that there is."""
     if row.kind == RESTARTED:
         if row.link == ABSENT:
             again[row.node] = 1
@@ -182,8 +184,8 @@ def replies_ordered_after_delivered(row: Row, net: Net, place: int, highest: Sta
 def beacons_with_new_minimum_only(
     row: Row, net: Net, barrier_sent: State, barrier_at: State, ack_sent: State, ack_at: State
 ) -> Outcome:
-    """A beacon of a switch that withholds what says nothing new carries a barrier, or an ack barrier, strictly above
-    all that it sent on that link, or reports a loss. At stake from the second one on."""
+    """A switch that withholds beacons with nothing new sends a beacon only with a barrier, or an ack barrier, strictly
+    above all that it sent on that link, or to report a loss. At stake from the second one on."""
     outcome = SILENT
     if row.packet == BEACON and not net.every_beacon:
         if row.barrier > barrier_sent[row.link] or row.ack_barrier > ack_sent[row.link] or row.loss_record > NO_LOSS:
@@ -207,8 +209,8 @@ def beacons_with_new_minimum_only(
     ways=("node {node} sent a data message of timestamp {expected} with barrier {found}; the next node fills it in",),
 )
 def first_switch_fills_barrier(row: Row, net: Net) -> Outcome:
-    """A host leaves the barrier of a first transmission empty. That its first switch goes on as if it had not is
-    TO-BAR-MIN's to say, which takes the timestamp for it."""
+    """A host leaves the barrier of a first transmission empty. That its first switch then takes the timestamp for it is
+    TO-BAR-MIN's to judge."""
     if not net.fill_barrier or row.packet != DATA or is_resent(row.flags):
         return SILENT
     return HOLDS if row.barrier == NO_BARRIER else violated(0, row.timestamp, row.barrier, -1)

@@ -45,14 +45,14 @@ DATA, ACK, NOTICE = int(PacketKind.DATA), int(PacketKind.ACK), int(PacketKind.NO
     sent_at=PerPair(-1),
 )
 def message_numbers_consecutive(row: Row, net: Net, sent: State, sent_at: State) -> Outcome:
-    """First transmissions of one sender to one receiver are numbered 1, 2, 3, ...; what is sent again was sent."""
+    """First transmissions of one sender to one receiver are numbered 1, 2, 3, ...; a message sent again was sent."""
     if not net.loses or row.packet != DATA or row.node != row.sender or not 0 <= row.receiver < net.node_count:
         return SILENT
     pair = row.node * net.node_count + row.receiver
     if is_resent(row.flags):
         return HOLDS if 1 <= row.number <= sent[pair] else violated(1, sent[pair], row.number, sent_at[pair])
     outcome = HOLDS
-    # Strictly above `sent` on the right, so that the difference cannot wrap.
+    # On the right `number` is strictly above `sent`, so that the difference cannot wrap.
     if row.number <= sent[pair] or row.number - 1 > sent[pair]:
         outcome = violated(0, sent[pair], row.number, sent_at[pair])
     if row.number > sent[pair]:
@@ -78,10 +78,13 @@ def acknowledgements_cumulative(
     row: Row, net: Net, held: State, beyond: TableState, owed: State, told: Ints, stopped: Ints
 ) -> Outcome:
     """An acknowledgement bears the number up to which its host holds all of that sender's messages, recalled ones too
-    (TO-ATOMIC); in the end each data message that arrived has one, duplicates and those behind a gap included. Where
-    failures are handled, a host that was silent for the time-out in the end has stopped, and nothing is owed to who is
-    named in a notice (TO-FAIL).
-    held: by receiver and sender, that number. beyond: (receiver, sender, number) of messages behind a gap.
+    (TO-ATOMIC). In the end each data message that arrived has one, duplicates and messages behind a gap included. Where
+    failures are handled, a host that sent nothing for the time-out before the end has stopped, and nothing is owed to a
+    host that a notice names (TO-FAIL).
+
+    held: by receiver and sender, that number.
+    beyond: (receiver, sender, number) of messages behind a gap.
+    owed: by receiver and sender, how many acknowledgements.
     """
     if not net.loses:
         return SILENT
@@ -119,8 +122,8 @@ def acknowledgements_cumulative(
 def never_resent(
     waiting: TableState, acknowledged: Ints, stopped: Ints, told: Ints, node_count: int
 ) -> tuple[int, int, int]:
-    """The first message that its sender sent once only, though no acknowledgement came for it nor for one below it:
-    its number, sender and position, -1 for none. Only the oldest of a pair must be sent again."""
+    """The first message that its sender sent only once, though no acknowledgement came for it: its number, its sender,
+    and its row, -1 for none. Only the oldest message of a sender and receiver must be sent again."""
     number, owner, first_at = 0, 0, -1
     for slot in range(room(waiting)):
         if not used(waiting, slot):
@@ -150,8 +153,8 @@ def note_acknowledgement(
     clock_ns: int,
     position: int,
 ) -> None:
-    """Take an acknowledgement of a number that was sent. One equal to the last asks for the next message, if that was
-    sent once only."""
+    """Take an acknowledgement of a number that was sent. One that equals the last asks for the next message, if that
+    was sent only once."""
     sender, receiver, number = key
     if 0 <= number == acknowledged[pair] == newest[pair] and wanted[pair] == 0:
         slot = find(waiting, (sender, receiver, number + 1))
@@ -179,8 +182,8 @@ def compare_with_first(
     clock_ns: int,
     interval: int,
 ) -> Outcome:
-    """Whether a message sent again is the one in the slot, and in time after what asked for it (asked_at below 0:
-    nothing)."""
+    """Whether a message sent again is the one in the slot, and comes within `interval` ns after it was asked for.
+    asked_at: the row that asked; below 0 for none."""
     first_at = field(waiting, slot, 2)
     if timestamp != field(waiting, slot, 0):
         return violated(0, field(waiting, slot, 0), timestamp, first_at)
@@ -225,12 +228,20 @@ def lost_is_resent(
     stopped: Ints,
     told: Ints,
 ) -> Outcome:
-    """What is sent again equals what was sent; it is sent again soon after two equal acknowledgements, within a beacon
-    interval; and in the end, what is not acknowledged was sent again, unless its receiver is told to have failed.
+    """A message sent again equals the message that was sent. After two equal acknowledgements it is sent again within a
+    beacon interval. In the end each message without an acknowledgement was sent again, unless a notice came that its
+    receiver has failed.
 
-    waiting: (sender, receiver, number) -> (timestamp, digest, position, sent again, sender, receiver, number), until
-    acknowledged. By sender and receiver: acknowledged, the greatest number that came, of those sent; newest, the last
-    one that came; wanted, the number that two equal ones ask for, 0 for none."""
+    waiting: (sender, receiver, number) -> (timestamp, digest, position, sent again, sender, receiver, number), until it
+        is acknowledged.
+
+    By sender and receiver:
+    sent_number: the greatest number sent.
+    acknowledged: the greatest number acknowledged, of those sent.
+    newest: the last number acknowledged.
+    wanted: the number that two equal acknowledgements ask for, 0 for none.
+    wanted_ns, wanted_at: when they did, on the local clock, and in which row.
+    """
     if row.kind == ENDED:
         lost, owner, at = never_resent(waiting, acknowledged, stopped, told, net.node_count)
         return violated(2, owner, lost, at) if at >= 0 and settled(row.flags) else SILENT

@@ -49,8 +49,8 @@ DATA, ACK, NOTICE = int(PacketKind.DATA), int(PacketKind.ACK), int(PacketKind.NO
 def resent_carries_current_barrier(
     row: Row, net: Net, on_link: State, on_link_at: State, last: State, promised: State, ack_promised: State
 ) -> Outcome:
-    """A message that is sent again carries the barrier of a beacon of that moment, at or above all that were sent on
-    the link. Without a recorded clock any barrier above the promises will do."""
+    """A message sent again carries the barrier that a beacon would carry at that moment, at or above all sent on the
+    link. Where no clock is recorded, any barrier at or above the promises will do."""
     if not net.loses:
         return SILENT
     outcome = SILENT
@@ -106,12 +106,15 @@ def greatest_lost(lost: TableState, link: int) -> tuple[int, int]:
 def host_sets_loss_flag(
     row: Row, net: Net, least: Ints, least_at: Ints, lost: TableState, again: State, acknowledgeable: State, told: State
 ) -> Outcome:
-    """A host that sets the flag tells, on each link, a record at or above every timestamp that it sent again there,
-    until that is acknowledged; it tells none above what it sent again, and none that its ack barrier has reached. What
-    it knows to be lost shows when it is sent again. What a failed host lost, nobody waits for (TO-FAIL).
+    """A host that sets the flag sends, on each link, loss records at or above every timestamp that it sent again there,
+    until that is acknowledged. It sends none above what it sent again, and none that its ack barrier has reached. That
+    a host knows of a loss shows when it sends again. Nobody waits for what a failed host lost (TO-FAIL).
 
     lost: (sender, receiver, number) -> (timestamp, position, sender, receiver, number, link), until an acknowledgement
-    comes. again: the greatest timestamp sent again.
+        comes.
+    again: by link, the greatest timestamp sent again, in ns.
+    acknowledgeable: by sender and receiver, the greatest number sent.
+    told: by host, whether a notice came that another has failed.
     """
     if not net.host_flags:
         return SILENT

@@ -31,8 +31,8 @@ from scatterproof.spec.trace import Kind, Order
 
 DATA = int(PacketKind.DATA)
 GREATEST = (1 << 63) - 1
-# What `place` says of a SENT row: no submitted message sent by its own sender (or sent already), the first one of its
-# scattering, or a further one.
+# What `place` says of a SENT row: that it is no first sending of a submitted message by its own sender; that it is the
+# first message of its scattering; or a further one.
 NONE, FIRST, FURTHER = 0, 1, 2
 
 
@@ -47,11 +47,11 @@ NONE, FIRST, FURTHER = 0, 1, 2
     scatterings=Table(2, 3),
 )
 def place_in_scattering(row: Row, messages: TableState, scatterings: TableState) -> tuple[int, int, int, int]:
-    """Where a message that its sender sends stands in its scattering: place, timestamp and position of the first
-    message of that scattering, and the clock at which it was submitted.
+    """Where a message that its sender sends stands in its scattering: its place; timestamp, in ns, and row of the first
+    message of that scattering; and the local clock at which it was submitted, in ns.
 
-    messages: (sender, receiver, number) -> (scattering, clock), until it is sent. scatterings: (sender, scattering) ->
-    (timestamp, position of the first, messages not sent yet), until all are sent.
+    messages: (sender, receiver, number) -> (scattering, clock), until the message is sent.
+    scatterings: (sender, scattering) -> (timestamp, position of the first, messages not sent yet), until all are sent.
     """
     if row.kind == SUBMITTED:
         put(messages, (row.node, row.receiver, row.number), (row.scattering, row.clock_ns))
@@ -98,8 +98,8 @@ def place_in_scattering(row: Row, messages: TableState, scatterings: TableState)
 def one_timestamp_per_scattering(
     row: Row, net: Net, place: int, first_timestamp: int, first_at: int, unsent: State
 ) -> Outcome:
-    """All messages of a scattering leave, with one timestamp; those to failed hosts need not where failures are
-    handled. At stake from the second message on."""
+    """All messages of a scattering are sent, with one timestamp. Where failures are handled, messages to failed hosts
+    need not be sent. At stake from the second message on."""
     if row.kind == SENT:
         if place != NONE:
             unsent[row.node] -= 1
@@ -117,8 +117,11 @@ def one_timestamp_per_scattering(
 
 @register_jitable
 def due_barrier(clock: int, last: int, promised: int, ack_promised: int) -> int:
-    """The barrier of a host that has given `last`, sent barriers up to `promised` and ack barriers up to
-    `ack_promised`: it is at or above the first two, and strictly above the third."""
+    """The least barrier, in ns, at or above `clock`, `last` and `promised`, and strictly above `ack_promised`.
+
+    last: the greatest timestamp given.
+    promised, ack_promised: the greatest barrier and ack barrier sent.
+    """
     due = max(clock, last, promised)
     return ack_promised + 1 if due <= ack_promised < GREATEST else due
 
@@ -132,7 +135,7 @@ def runs_ahead(
         return False
     if timestamp <= ack_promised or (ack_promised >= 0 and timestamp - 1 == ack_promised):
         return False
-    # Strictly above `last` here, so that `timestamp - 1` cannot wrap.
+    # The timestamp is no longer the least integer here, so that `timestamp - 1` cannot wrap.
     return last_at < 0 or timestamp - 1 > last
 
 
@@ -165,11 +168,11 @@ def timestamps_rise(
     ack_promised: State,
 ) -> Outcome:
     """Timestamps of a sender's scatterings rise strictly, and come from its clock where that is high enough. At stake
-    from the second scattering on. Clocks that are not recorded (below 0) ask for nothing, and a host that stamps above
+    from the second scattering on. A clock that is not recorded (below 0) asks for nothing. A host that stamps above
     what it delivered (TO-CAUSAL) may be ahead of its clock."""
     outcome = SILENT
     if place == FIRST:
-        # What a host adds to its clock is TO-ADJ-2's.
+        # What a host adds to its clock is TO-ADJ-2's to judge.
         known = net.adjustment_interval_ns == 0
         if last_at[row.node] >= 0 and row.timestamp <= last[row.node]:
             outcome = violated(0, last[row.node], row.timestamp, last_at[row.node])
@@ -228,9 +231,9 @@ def host_barrier_is_its_promise(
     promised_at: State,
     ack_promised: State,
 ) -> Outcome:
-    """A host's data message carries its timestamp as barrier, its beacon the greatest of its clock, its last timestamp
-    and what it promised, and no timestamp given later is strictly below either. Without a recorded clock, or an
-    adjusted one, a beacon may carry any barrier that is at or above the rest. What is sent again is TO-RETX-BAR's."""
+    """A host's data message carries its timestamp as barrier. Its beacon carries the greatest of its clock, its last
+    timestamp and its promises. No timestamp given later is strictly below either. Where no clock is recorded, or it is
+    adjusted, a beacon may carry any barrier at or above the rest. Messages sent again are TO-RETX-BAR's to judge."""
     outcome = SILENT
     if row.packet == DATA:
         if net.loses and is_resent(row.flags):

@@ -1,8 +1,8 @@
-"""Which ingress links a switch may have given up (TO-FAIL), and what those that it cannot have given up say.
+"""Which ingress links a switch may have given up (TO-FAIL), and the registers of all others.
 
-Whom a switch has given up cannot be seen; whom it may have given up can: a link that was silent for the failure
-time-out on the switch's clock, or over which a host that has begun anew has spoken (TO-RESTART). Such a link may count
-as it did then, as it does now, or not at all. All others count as if nothing ever failed.
+A trace does not show which links a switch has given up, but which it may have: a link that was silent for the failure
+time-out on the switch's clock, or over which a host spoke that has begun anew (TO-RESTART). Such a link may count as it
+did then, as it does now, or not at all. All others count as if nothing ever failed.
 """
 
 from __future__ import annotations
@@ -41,11 +41,13 @@ def silences(
     low_barrier: State,
     low_ack: State,
 ) -> None:
-    """By ingress link: live, whether the switch cannot have given it up by this row, in which it sends; low_barrier,
-    low_ack, the newest ones that came before it may have been given up.
+    """By ingress link; times in ns:
 
-    suspect: whether it may have been given up before its last packet. heard_ns: when that came, on the local clock.
-    begun_ns: when the node began, in true time.
+    live: whether the switch, which sends in this row, cannot have given the link up.
+    low_barrier, low_ack: the greatest barrier and ack barrier that came until it may have been given up.
+    suspect: whether it may have been given up by the time of its last packet.
+    heard_ns: when that packet came, on the local clock.
+    begun_ns: by node, when it began, in true time.
     """
     if not net.failure_timeout_ns or net.node_is_host[row.node]:
         return
@@ -79,8 +81,8 @@ def silences(
 
 @register_jitable
 def is_silent(heard: int, begun: int, time_ns: int, clock_ns: int, timeout: int) -> bool:
-    """Whether a link may have been silent for the time-out. Where nothing was heard yet, or the clock is not known,
-    true time is all there is; no clock runs half as fast again."""
+    """Whether a link may have been silent for the time-out, in ns. Where nothing was heard yet, or the clock is not
+    known, true time since the node began decides: no clock runs twice as fast, so that half the time-out is enough."""
     if heard < 0 or clock_ns < 0:
         return elapsed(begun, time_ns, max(1, timeout // 2))
     return elapsed(heard, clock_ns, timeout)
@@ -108,8 +110,12 @@ def live_highest(record: Ints, live: Ints, links: Ints, first: int, last: int) -
 
 @derive(kinds=(Kind.SENT, Kind.CRASHED, Kind.ENDED), stopped=PerNode(0), spoke_ns=PerNode(0))
 def stoppages(row: Row, net: Net, stopped: State, spoke_ns: State) -> None:
-    """Who has crashed and, in the end, who was silent for the time-out where failures are handled: it has stopped
-    (TO-FAIL). spoke_ns: when it sent last."""
+    """Which nodes have stopped: they crashed or, where failures are handled, sent nothing for the time-out before the
+    end (TO-FAIL).
+
+    stopped: by node, whether it has.
+    spoke_ns: by node, when it sent last, in ns of true time.
+    """
     if row.kind == SENT:
         spoke_ns[row.node] = max(spoke_ns[row.node], row.time_ns)
     elif row.kind == CRASHED:

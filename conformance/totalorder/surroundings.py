@@ -13,9 +13,13 @@ from scatterproof.spec.topology import LinkId, Topology, route
 
 
 def barrier_links(topology: Topology, parameters: Mapping[str, Parameter]) -> Surroundings:
-    """feeds_links[feeds_first[e]:feeds_first[e + 1]]: the ingress links from which data can reach egress link e.
-    feeds_group[e]: the first link that the same ingress links reach: what is found out for one link of a group holds
-    for all. ingress_links[ingress_first[n]:ingress_first[n + 1]]: the ingress links of node n that data can take."""
+    """Arrays by name:
+
+    feeds_links[feeds_first[e]:feeds_first[e + 1]]: the ingress links from which data can reach egress link e.
+    feeds_group[e]: the first link that the same ingress links reach; a minimum found for one link of a group holds for
+        all.
+    ingress_links[ingress_first[n]:ingress_first[n + 1]]: the ingress links of node n that data can take.
+    """
     routes = route(topology)
     ingress = [[link for link in topology.ingress(n) if link in routes.used] for n in range(len(topology.nodes))]
     feeds_first, feeds_links = _packed(routes.reaching)

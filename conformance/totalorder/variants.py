@@ -17,8 +17,8 @@ WITHOUT_BEACONS = frozenset(str(environment) for environment in Environment if n
 
 
 def variants(schedule: Schedule) -> dict[str, Schedule]:
-    """The schedule by the name of carrier and form. Each says the same to the applications; what links lose is left
-    out of environments without loss. A second processor, or a proxy host, takes a beacon interval for a beacon."""
+    """The schedule, by the name of carrier and form. Applications see the same in each. Losses on links are left out
+    of environments without loss. A second processor, or a proxy host, takes a beacon interval for a beacon."""
     found: dict[str, Schedule] = {}
     for environment in Environment:
         for form, chosen in _forms(environment, schedule):

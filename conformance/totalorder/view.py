@@ -11,8 +11,8 @@ NONE_YET = "none yet"  # some link has carried no barrier so far
 
 
 class View:
-    """barrier and ack barrier: the least over the ingress links of what each has carried last, as TO-BAR-MIN and
-    TO-ACK-MIN have it; the loss record is the greatest."""
+    """By node: the least barrier and ack barrier that its ingress links carried last (TO-BAR-MIN, TO-ACK-MIN), the
+    greatest loss record and, at hosts, the receive buffer."""
 
     def __init__(self, header: Header) -> None:
         self._columns = schema(header.protocol).columns

@@ -1,4 +1,4 @@
-"""The clauses of perfect links; and of real messages what holds above them, too."""
+"""The clauses of perfect links, and that messages are real, which higher levels share."""
 
 from __future__ import annotations
 
@@ -60,7 +60,7 @@ def _is_numbered_rightly(whole: Whole, event: Event) -> bool:
         same = [sent for sent in earlier if (sent.sender, sent.number) == (event.sender, event.number)]
         again = any(not whole.is_acknowledged(sent, event) for sent in same)
         return event.pseq == greatest + 1 and not again and event.flags == 0
-    # What was passed over, or is acknowledged, is not compared.
+    # Numbers that were passed over, or are acknowledged, are not compared.
     same = [sent for sent in earlier if sent.pseq == event.pseq and not whole.is_acknowledged(sent, event)]
     return all(_contents(sent) == _contents(event) and event.flags == 1 for sent in same)
 
@@ -92,7 +92,7 @@ def _greatest(whole: Whole, link: int, until: Event) -> int:
 
 
 def _come(whole: Whole, ack: Event) -> set[int]:
-    """The numbers that had come over the link that an acknowledgement is about."""
+    """The numbers that had come over the acknowledged link by this row."""
     back = whole.opposite[ack.link]
     return {event.pseq for event in before(whole.data_arrived, ack.position) if event.link == back}
 
@@ -156,7 +156,8 @@ def delivered_prefix_collapses(trace: Trace) -> set[int]:
 
 
 def wrongly_delivered(whole: Whole) -> set[int]:
-    """Deliveries of what the process does not have, or not so; repeated ones are another clause's."""
+    """Deliveries of messages that the process does not have, or has with other contents. Repeated ones are another
+    clause's."""
     broken: set[int] = set()
     for event in whole.of(Kind.DELIVERED):
         if event.position not in whole.repeated:
@@ -167,7 +168,7 @@ def wrongly_delivered(whole: Whole) -> set[int]:
 
 
 def wrongly_begun(whole: Whole) -> set[int]:
-    """Beginnings that are not with the next messages handed over, and with their contents."""
+    """Beginnings with other messages than the next ones handed over, or with other contents."""
     return {event.position for event in whole.of(Kind.BEGUN) if not _is_next(whole, event)}
 
 

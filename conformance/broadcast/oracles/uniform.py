@@ -60,7 +60,7 @@ def oneself_counts(trace: Trace) -> set[int]:
 
 
 def _undelivered(whole: Whole, end: Event) -> list[tuple[int, tuple[int, int]]]:
-    """What live processes have begun with or received, and not delivered by the end."""
+    """The messages that live processes have begun with or received, and have not delivered by the end."""
     told = [
         (event.node, (event.node if event.kind == Kind.BEGUN else event.sender, number))
         for event in whole.events
@@ -98,7 +98,8 @@ def majority_has_it(trace: Trace) -> set[int]:
 
 
 def _came_so(whole: Whole, event: Event, message: tuple[int, int], first: bool) -> bool:
-    """Whether a process that sends a message of another has it so; of what it has delivered only the name is known."""
+    """Whether a process that sends a message of another has it with these contents. Of messages that it has delivered
+    nobody knows more than the number."""
     if whole.has_delivered(event.node, message, event):
         return True
     had = whole.sighting(event.node, message, event)
@@ -127,7 +128,7 @@ def minority_delivers_nothing(trace: Trace) -> set[int]:
 
 
 def _ahead(whole: Whole) -> set[int]:
-    """Deliveries before which some earlier message of the creator was not delivered."""
+    """Deliveries ahead of some earlier message of the same creator."""
     return {
         event.position for event in whole.deliveries if whole.next_of(event.node, event.sender, event) <= event.number
     }
@@ -169,8 +170,8 @@ def others_delay_nothing(trace: Trace) -> set[int]:
 
 
 def _overtakes(whole: Whole, event: Event) -> bool:
-    """Whether a message came when the next one of another creator, which does not depend on the first one's, could have
-    been delivered, and yet is delivered before that."""
+    """Whether a message is delivered ahead of another creator's next message, though that one could have been delivered
+    when the message came, and depends on none of its creator's."""
     came = whole.sighting(event.node, (event.sender, event.number), event)
     if came is None:
         return False

@@ -36,7 +36,12 @@ class Event(AnyEvent):
 
 
 class Sighting(NamedTuple):
-    """What a process knows of a message that it has begun with or received, and has not delivered."""
+    """What a process knows of a message that it has begun with or received, and has not delivered.
+
+    event: the row in which it came to have it.
+    digest: of the contents.
+    clock_sum, clock_weighted: the two sums of the clock (spec/broadcast/trace.toml).
+    """
 
     event: Event
     digest: int
@@ -66,7 +71,7 @@ class Whole(AnyWhole[Event]):
         return [process for process in self.processes if process not in self._crashes]
 
     def joins_live(self, link: int) -> bool:
-        """Whether both ends of the link live."""
+        """Whether the processes at both ends of the link live."""
         return {self.links[link].source, self.links[link].target} <= set(self.live)
 
     def is_up(self, event: Event) -> bool:
@@ -106,7 +111,7 @@ class Whole(AnyWhole[Event]):
 
     @cached_property
     def first_on(self) -> list[list[Event]]:
-        """The same by link; their numbers rise."""
+        """By link, the data packets whose number is above all earlier ones there."""
         found: list[list[Event]] = [[] for _ in self.links]
         for event in self.data_sent:
             if not found[event.link] or event.pseq > found[event.link][-1].pseq:
@@ -115,7 +120,7 @@ class Whole(AnyWhole[Event]):
 
     @cached_property
     def opposite(self) -> list[int]:
-        """By link, the one that leads back."""
+        """By link, the link that leads back."""
         numbers = {(link.source, link.target): number for number, link in enumerate(self.links)}
         return [numbers[link.target, link.source] for link in self.links]
 
@@ -157,7 +162,7 @@ class Whole(AnyWhole[Event]):
         }
 
     def has_delivered(self, process: int, message: MessageId, until: Event) -> bool:
-        """Whether it has by the row `until`, that row counted."""
+        """Whether the process has delivered the message up to and with the row `until`."""
         event = self._delivery_of.get((process, message))
         return event is not None and event.position <= until.position
 
@@ -169,7 +174,8 @@ class Whole(AnyWhole[Event]):
         return number
 
     def begun(self, process: int, until: Event, receiver: int | None = None) -> int:
-        """The greatest number that it has begun with, rows up to `until` counted; at level pl for this receiver."""
+        """The greatest number that the process has begun with up to and with the row `until`, 0 for none; at level pl
+        with messages for this receiver."""
         return max(
             (
                 event.last
@@ -181,7 +187,8 @@ class Whole(AnyWhole[Event]):
 
     @cached_property
     def _told(self) -> dict[tuple[int, MessageId], list[tuple[Event, int]]]:
-        """By process and message, the rows by which it has it, begun or arrived, with its place in the run."""
+        """By process and message, the rows in which the process began with it or it arrived, each with the message's
+        place in the run of that row."""
         found: dict[tuple[int, MessageId], list[tuple[Event, int]]] = {}
         for event in self.events:
             begins = event.kind == Kind.BEGUN and event.is_run and self.level is not Level.PL
@@ -197,7 +204,7 @@ class Whole(AnyWhole[Event]):
 
     @cached_property
     def _first_told(self) -> dict[tuple[int, MessageId], tuple[Event, int]]:
-        """The first of these rows, where the process had not delivered the message by then."""
+        """The first of these rows, if the process had not delivered the message by then."""
         first = {key: told[0] for key, told in self._told.items()}
         return {key: (event, place) for key, (event, place) in first.items() if not self.has_delivered(*key, event)}
 
@@ -210,7 +217,8 @@ class Whole(AnyWhole[Event]):
         return found
 
     def sighting(self, process: int, message: MessageId, until: Event) -> Sighting | None:
-        """How the process came to have the message first, unless it had delivered it by then."""
+        """What the process knows of the message strictly before the row `until`, from the first row of it; None where
+        there is none, or it had delivered the message by then."""
         if (process, message) not in self._first_told:
             return None
         event, place = self._first_told[process, message]
@@ -228,7 +236,8 @@ class Whole(AnyWhole[Event]):
         return Sighting(event, event.digest, *clock)
 
     def heard(self, process: int, message: MessageId, until: Event) -> set[int]:
-        """The processes from which the message came, with the contents of the first time, and the process itself."""
+        """The processes from which the message came with the contents of the first time, and the process itself; none
+        where the message never came."""
         first = self.sighting(process, message, until)
         if first is None:
             return set()
@@ -239,11 +248,11 @@ class Whole(AnyWhole[Event]):
         }
 
     def known(self, process: int, until: Event) -> int:
-        """How many messages it has begun with or received before `until`, and not delivered before that."""
+        """How many messages the process has begun with or received before `until` without having delivered them."""
         return sum(position < until.position for position in self._learnt_at[process])
 
     def put_on(self, link: int, until: Event) -> int:
-        """How many messages its source has put on the link for the first time, the row `until` counted."""
+        """How many messages were put on the link for the first time, up to and with the row `until`."""
         return sum(event.count for event in self.first_sent if event.link == link and event.position <= until.position)
 
     def is_majority(self, processes: Iterable[int]) -> bool:
@@ -252,8 +261,8 @@ class Whole(AnyWhole[Event]):
     # ---------------------------------------------------------------- dependencies
 
     def missing(self, process: int, message: MessageId, until: Event) -> list[MessageId]:
-        """What the message depends on and the process has not delivered: what its creator had delivered of those it
-        depends on, when it had begun with fewer."""
+        """The messages that this one depends on and the process has not delivered. It depends on all that its creator,
+        having begun with fewer messages, had delivered of those processes on which the creator depends."""
         creator, number = message
         return [
             (event.sender, event.number)
@@ -266,7 +275,7 @@ class Whole(AnyWhole[Event]):
         ]
 
     def is_deliverable(self, process: int, creator: int, until: Event) -> bool:
-        """Whether the creator's next message, as far as known up to and with the row `until`, waits for nothing."""
+        """Whether the creator's next message waits for nothing at this process, by all rows up to and with `until`."""
         after = until.moved(until.position + 1)
         message = (creator, self.next_of(process, creator, until))
         return (

@@ -92,7 +92,7 @@ def idle_ack_barrier_rises(trace: Trace) -> set[int]:
         if not whole.is_host(event.node) or event.ack_barrier == NO_BARRIER or outstanding(whole, event):
             continue
         earlier = [other for other in before(whole.sent, event.position) if other.node == event.node]
-        # Strictly above what was given or acknowledged, at or above what was promised, and no sooner than the clock.
+        # The next timestamp: strictly above those given and the ack barriers sent, at or above barriers and the clock.
         possible = [1, *(other.timestamp + 1 for other in earlier if other.is_data and other.node == other.sender)]
         possible += [other.ack_barrier + 1 for other in earlier] + [other.barrier for other in earlier]
         known = event.clock_ns >= 0

@@ -14,12 +14,12 @@ LATEST = 1 << 61
 
 
 def adjusted(clock: int, adjustment: int) -> int:
-    """clock + adjustment, as far as 64 bits go."""
+    """clock + adjustment, in ns, held at the edges of 64 bits."""
     return max(-GREATEST, min(clock + adjustment, GREATEST))
 
 
 def rounds(whole: Whole, node: int) -> list[list[Event]]:
-    """The first messages that a host sends, by round: a round goes on while the number stays the same."""
+    """The questions (ADJUST) that a host sends, by round: a round goes on while the number stays the same."""
     found: list[list[Event]] = []
     for event in whole.sent:
         own = event.packet == PacketKind.ADJUST and event.node == event.sender == node
@@ -31,7 +31,7 @@ def rounds(whole: Whole, node: int) -> list[list[Event]]:
 
 
 def conclusions(whole: Whole, node: int) -> list[tuple[int, int]]:
-    """Where a round of the host was whole, and the least difference that it gave."""
+    """For each round of the host that was whole: the row in which it was, and its least difference, in ns."""
     begun = rounds(whole, node)
     found: list[tuple[int, int]] = []
     for asked, later in pairwise([*begun, []]):
@@ -51,7 +51,7 @@ def conclusions(whole: Whole, node: int) -> list[tuple[int, int]]:
 
 
 def adjustment(whole: Whole, node: int, until: int) -> int:
-    """What the host adds to its clock before position `until`."""
+    """What the host adds to its clock by the rows in front of `until`, in ns."""
     if not whole.is_on("adjustment_interval_ns"):
         return 0
     if node not in whole.conclusions:
@@ -78,8 +78,8 @@ def receiver_returns_aligned_maximum(trace: Trace) -> set[int]:
 
 
 def _collected(whole: Whole, answer: Event) -> dict[int, Event]:
-    """The last first message of each sender, of those that came to a receiver since it last began to collect. One that
-    has no way back is of the round in which others are answered."""
+    """By sender, the last question (ADJUST) that came to the answering receiver since it began to collect. A question
+    with no way back to its sender is of the round in which others are answered."""
     collected: dict[int, Event] = {}
     answered: set[int] = set()
     for event in before(whole.events, answer.position):
@@ -103,14 +103,14 @@ def _reaches(whole: Whole, node: int, host: int) -> bool:
 
 
 def _said(whole: Whole, event: Event) -> list[int]:
-    """What the event's host promised before: barriers, and what is next above ack barriers."""
+    """What the event's host promised earlier, in ns: its barriers, and its ack barriers plus 1."""
     earlier = [other for other in before(whole.sent, event.position) if other.node == event.node]
     above = [min(other.ack_barrier + 1, GREATEST) for other in earlier if other.ack_barrier >= 0]
     return [0, *(other.barrier for other in earlier), *above]
 
 
 def _given(whole: Whole, event: Event) -> list[int]:
-    """The timestamps of the scatterings that the event's host sent before."""
+    """The timestamps of the scatterings that the event's host sent earlier, in ns."""
     firsts = [messages[0][0] for messages in whole.scatterings]
     return [first.timestamp for first in before(firsts, event.position) if first.node == event.node]
 
@@ -136,7 +136,7 @@ def sender_takes_least_difference(trace: Trace) -> set[int]:
 
 
 def _rounds_after_incomplete_ones(whole: Whole) -> set[int]:
-    """Where a host begins a round, and left out of the one before somebody else to whom it had sent data by then."""
+    """The rows in which a host begins a round after one that left out some other host to which it had sent data."""
     found: set[int] = set()
     for host in whole.topology.hosts():
         for asked, later in pairwise(rounds(whole, host)):

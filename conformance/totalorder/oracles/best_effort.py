@@ -37,7 +37,7 @@ def timestamps_rise(trace: Trace) -> set[int]:
         # What a host adds to its clock is not known here.
         clocks_count = not whole.is_on("adjustment_interval_ns")
         keeps_up = not clocks_count or submission.clock_ns < 0 or given.timestamp >= submission.clock_ns
-        # The clock, the timestamp next to the last one, and what was promised: one of them must ask for it.
+        # The clock, the last timestamp plus 1, and the promises: one of them must ask for this timestamp.
         asked_for = [given.clock_ns, *promised, *([max(earlier) + 1] if earlier else [])]
         ahead = given.clock_ns >= 0 and given.timestamp > max(asked_for)
         runs_ahead = ahead and clocks_count and not whole.is_on("causal")
@@ -98,7 +98,7 @@ def switch_barrier_is_minimum(trace: Trace) -> set[int]:
 
 
 def _counts_what_cannot_be_given_up(whole: Whole, event: Event) -> bool:
-    """Whether a barrier is above one of a link that counts, or below all that can hold it down."""
+    """Whether a barrier is above that of a link that counts, or below all barriers that can hold it down."""
     above = any(event.barrier > whole.newest(link, event.position) for link in whole.live(event))
     return above or event.barrier < min(whole.low(link, event, whole.newest) for link in whole.ingress(event.node))
 
@@ -198,7 +198,7 @@ def delivered_once_as_sent(trace: Trace) -> set[int]:
 
 def arrived_is_delivered(trace: Trace) -> set[int]:
     whole = look(trace)
-    # Rounds of adjustment never end: where switches may be late, the last messages may be in one.
+    # Rounds of adjustment never end: where switches may be late, the last messages may still be in one.
     forwarded = FORWARDED if whole.late else FORWARDED + OF_ROUNDS
     for_others = _originals([event for event in whole.arrived if event.packet in forwarded])
     delivered = {(delivery.node, delivery.sender, delivery.number) for delivery in whole.delivered}
@@ -217,7 +217,7 @@ def arrived_is_delivered(trace: Trace) -> set[int]:
     if whole.failure_timeout:
         kept = [event for event in kept if not (whole.fell_silent(event.node) or _is_discarded(whole, event))]
     began = {switch: whole.began(switch, len(whole.events)) for switch in whole.topology.switches()}
-    # As long as a host that crashed is sent to, the last messages may be in a switch that may be late.
+    # Messages to a host that crashed are sent again for ever; the last ones may be in a switch that may be late.
     for_ever = whole.failure_timeout or (whole.late and out)
     swallowed = not for_ever and any(
         sum(event.node == switch and event.position > since for event in for_others)
@@ -229,7 +229,7 @@ def arrived_is_delivered(trace: Trace) -> set[int]:
 
 
 def _still_out(whole: Whole) -> int:
-    """How many nodes and links stopped and did not come back; a host that begins anew has lost what it had to do."""
+    """How many nodes and links stopped and did not come back, with the hosts that did: they have lost what they had."""
     out = 0
     for event in whole.events:
         if event.kind == Kind.CRASHED:
@@ -240,7 +240,8 @@ def _still_out(whole: Whole) -> int:
 
 
 def _is_discarded(whole: Whole, message: Event) -> bool:
-    """Whether a notice told the receiver to discard all of the sender from that timestamp on, or a recall this one."""
+    """Whether the receiver was told to discard the message: by a notice, all of the sender's from some timestamp on, or
+    by a recall, this one."""
     to_receiver = [event for event in (*whole.notices, *whole.recalls) if event.node == message.node]
     return any(
         event.sender == message.sender
@@ -250,8 +251,8 @@ def _is_discarded(whole: Whole, message: Event) -> bool:
 
 
 def _originals(arrived: list[Event]) -> list[Event]:
-    """Without the copies that the network makes: they bear the number of one that came already, in the same life of the
-    node that numbers them."""
+    """The packets that arrived, without copies that the network made. A copy bears a number that came already, since
+    the node that numbers began."""
     return [
         event
         for event in arrived
@@ -267,8 +268,8 @@ def _originals(arrived: list[Event]) -> list[Event]:
 
 
 def _must_be_delivered(whole: Whole, event: Event) -> bool:
-    """Whether the receiver's barriers have passed the message in the end; where failures are handled, its ack
-    barriers."""
+    """Whether the receiver's barriers have passed the message in the end; where failures are handled, whether its ack
+    barriers have."""
     end, ingress = len(whole.events), whole.ingress(event.node)
     if not ingress:
         return False

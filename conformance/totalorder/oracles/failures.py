@@ -15,7 +15,7 @@ def _judged(whole: Whole) -> Event | None:
 
 
 def _staying(whole: Whole, end: Event) -> set[int]:
-    """The hosts that stay up: never crashed, and packets came to them to the last."""
+    """The hosts that stay up: they never crashed, and packets came to them until the end."""
     since = end.time_ns - whole.failure_timeout
     late = {event.node for event in whole.arrived if event.time_ns > since}
     return {host for host in whole.topology.hosts() if host in late and not whole.stopped(host)}

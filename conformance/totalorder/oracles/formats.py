@@ -1,4 +1,4 @@
-"""The clauses of what packets carry under loss, and of two liberties."""
+"""The clauses of what packets carry under loss, and of two variants."""
 
 from __future__ import annotations
 

@@ -11,7 +11,7 @@ from scatterproof.spec.trace import Kind, Trace
 
 
 def from_switches(whole: Whole) -> list[Event]:
-    """What switches send on links that some ingress link reaches."""
+    """The packets that switches send on links that some ingress link reaches."""
     return [event for event in whole.sent if not whole.is_host(event.node) and whole.routes.reaching[event.link]]
 
 
@@ -98,7 +98,8 @@ def flagged_deliver_at_ack_barrier(trace: Trace) -> set[int]:
 
 
 def _above_acks(whole: Whole, record: Callable[[int, int], int]) -> set[int]:
-    """Deliveries strictly above the least ack barrier while the greatest of these records of ingress links is."""
+    """Deliveries strictly above the least ack barrier, while the greatest of these records of ingress links is above it
+    as well."""
     broken: set[int] = set()
     for delivery in whole.delivered:
         ingress = whole.ingress(delivery.node)
@@ -119,7 +120,7 @@ def order_survives_loss(trace: Trace) -> set[int]:
             late = (earlier.timestamp, earlier.sender) >= (delivery.timestamp, delivery.sender)
             if late and earlier.node == delivery.node:
                 broken.add(delivery.position)
-    # Without beacons the last messages wait for ever; what stops may lose messages for ever.
+    # Without beacons the last messages wait for ever; nodes and links that stop may lose messages for ever.
     if whole.environment is Environment.D5 or whole.of(Kind.CRASHED) or _somebody_given_up(whole):
         return broken
     incomplete = len(whole.delivered) < len(whole.of(Kind.SUBMITTED))

@@ -20,8 +20,8 @@ def beacons_never_overtake_data(trace: Trace) -> set[int]:
 
 
 def _inside(whole: Whole, event: Event) -> list[Event]:
-    """First transmissions inside a switch, as the event happens, that are to leave on its link. Of two that cannot be
-    told apart the later one counts."""
+    """First transmissions that are inside a switch when the event happens, and leave on its link. Of two with the same
+    sender, receiver and number the later one counts."""
     inside: list[Event] = []
     arrivals = [
         other

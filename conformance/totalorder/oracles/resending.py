@@ -12,7 +12,7 @@ from scatterproof.spec.trace import Kind, Trace
 
 
 def to_receiver(whole: Whole, event: Event) -> list[Event]:
-    """What the event's sender put on a link before, of its messages to the event's receiver."""
+    """The messages that the event's sender sent to the event's receiver earlier, as it put them on a link."""
     return [
         other
         for other in before(whole.sent, event.position)
@@ -121,7 +121,7 @@ def _repeats(later: Event, first: Event) -> bool:
 
 
 def _first(whole: Whole, event: Event) -> Event | None:
-    """The first transmission of what is sent again and not acknowledged yet."""
+    """The first transmission of a message that is sent again and not acknowledged yet."""
     done = acknowledged(whole, event.node, event.receiver, event.position)
     for other in given_to_receiver(whole, event):
         if other.number == event.number > max(done, acknowledged(whole, event.node, event.receiver, other.position)):
@@ -130,7 +130,8 @@ def _first(whole: Whole, event: Event) -> Event | None:
 
 
 def _is_repeated(whole: Whole, event: Event) -> bool:
-    """Whether a message sent again is the message that was sent, and comes in time after two equal acknowledgements."""
+    """Whether a message sent again equals the message that was sent, and comes in time after two equal
+    acknowledgements."""
     first = _first(whole, event)
     if first is None:
         return True
@@ -144,7 +145,7 @@ def _is_repeated(whole: Whole, event: Event) -> bool:
 
 
 def _asked(whole: Whole, first: Event, until: int) -> Event | None:
-    """The second of the first two equal acknowledgements that ask for a message which was sent once."""
+    """The second of the first two equal acknowledgements that ask for a message while it was sent only once."""
     came = [event for event in acknowledgements(whole, first.node, until) if event.sender == first.receiver]
     for earlier, later in pairwise(came):
         equal = earlier.number == later.number == first.number - 1
@@ -208,8 +209,8 @@ def _greatest_given(whole: Whole, message: Event, until: int) -> int:
 
 
 def outstanding(whole: Whole, event: Event) -> list[Event]:
-    """What the event's host has put on the event's link, with the event itself, and no acknowledgement that arrived
-    there since covers; nor the answer to a recall, nor the notice that the receiver has failed."""
+    """The messages that the event's host has put on the event's link, the event included, and that nothing covers which
+    arrived since: no acknowledgement, no answer to a recall, no notice that the receiver has failed."""
     came = acknowledgements(whole, event.node, event.position)
     return [
         other

@@ -42,8 +42,8 @@ class Event(AnyEvent):
 
 
 class Whole(AnyWhole[Event]):
-    """A trace, looked at as a whole. Registers of links are those of the node at the link's end, which hears nothing
-    of what came before it began anew."""
+    """A trace, looked at as a whole. Registers of a link are those of the node at its end: a node that begins anew
+    knows nothing of what came earlier."""
 
     def __init__(self, trace: Trace) -> None:
         super().__init__(trace, Event)
@@ -54,7 +54,7 @@ class Whole(AnyWhole[Event]):
         self.late = trace.header.parameters.get("switch", "one") != "one"
         self.failure_timeout = int(trace.header.parameters.get("failure_timeout_ns", 0))
         self._parameters = trace.header.parameters
-        # By host, as the oracles of adjustment find them out: where rounds were whole, and what they gave.
+        # By host, kept by the oracles of adjustment: the rows in which rounds were whole, and their differences.
         self.conclusions: dict[int, list[tuple[int, int]]] = {}
 
     def is_on(self, parameter: str) -> bool:
@@ -101,14 +101,14 @@ class Whole(AnyWhole[Event]):
         return [event for event in self.by_link.get(link, ()) if since < event.position < until]
 
     def newest(self, link: int, until: int) -> int:
-        """The greatest barrier that arrived on the link before position `until`; a host may leave it to its first
-        switch to take the timestamp instead."""
+        """The greatest barrier that arrived on the link before position `until`, in ns; the timestamp counts where a
+        host leaves the barrier to its first switch (TO-BAR-FILL)."""
         return max([NOT_SPOKEN] + [self._barrier(event) for event in self.heard(link, until)])
 
     def silent_from(self, link: int, event: Event) -> int | None:
-        """Where a switch that sends `event` may have given the link up, None where it cannot have: when it was silent
-        for the failure time-out on the switch's clock, or when a host behind it spoke that had begun anew (TO-FAIL).
-        Where the clock says nothing, half that time-out in true time counts."""
+        """The row in which a switch that sends `event` may have given the link up (TO-FAIL), None where it cannot have:
+        the link was silent for the failure time-out on the switch's clock, or a host behind it spoke that had begun
+        anew. Where the clock is not known, half the time-out in true time counts."""
         if not self.failure_timeout:
             return None
         begun = self.began(event.node, event.position)
@@ -130,18 +130,19 @@ class Whole(AnyWhole[Event]):
         return [link for link in self.routes.reaching[event.link] if self.silent_from(link, event) is None]
 
     def low(self, link: int, event: Event, newest: Callable[[int, int], int]) -> int:
-        """What was the newest on the link when it may have been given up, or is."""
+        """The newest on the link, by `newest`: when the link may have been given up or, where it cannot have been,
+        now."""
         silent = self.silent_from(link, event)
         return newest(link, event.position if silent is None else silent)
 
     @cached_property
     def notices(self) -> list[Event]:
-        """Those that arrived where they should: in the name of a host that has failed (TO-FAIL)."""
+        """The notices that a host has failed (TO-FAIL), as they arrived at their receivers."""
         return [event for event in self._told if event.number == 0]
 
     @cached_property
     def recalls(self) -> list[Event]:
-        """Those that arrived where they should, in the name of the message's sender (TO-ATOMIC)."""
+        """The recalls of messages (TO-ATOMIC), as they arrived at their receivers."""
         return [event for event in self._told if 0 < event.number < ANSWER]
 
     @cached_property
@@ -155,7 +156,7 @@ class Whole(AnyWhole[Event]):
         return [event for event in came if 0 <= event.sender < count]
 
     def fell_silent(self, host: int) -> bool:
-        """Whether, where failures are handled, the host sent nothing for the time-out in the end: then it has stopped
+        """Whether the host sent nothing for the time-out before the end: where failures are handled, it has stopped
         (TO-FAIL)."""
         last = max([0] + [event.time_ns for event in self.sent if event.node == host])
         return 0 < self.failure_timeout <= self.events[-1].time_ns - last
@@ -173,8 +174,9 @@ class Whole(AnyWhole[Event]):
 
     @cached_property
     def gaps(self) -> list[Event]:
-        """The packets that show a gap: their number is not the next after the greatest that came over the link. Who
-        began anew does not know which is the next; of a node that began anew the first packet shows one."""
+        """The packets that show a gap: their number is above the next after the greatest that came over the link. A
+        node that began anew does not know which is next, and the numbers of such a node begin anew: in both cases the
+        first packet shows a gap."""
         return [event for event in self.arrived if event.link_seq > self._next_number(event)]
 
     def _next_number(self, event: Event) -> int:
@@ -184,18 +186,18 @@ class Whole(AnyWhole[Event]):
         return 1 + max([-2 if fresh else -1] + [other.link_seq for other in earlier if other.incarnation == life])
 
     def gap_record(self, link: int, until: int) -> int:
-        """The greatest of what packets behind a gap in the link's numbers call greatest."""
+        """The greatest `greatest`, in ns, of the packets that showed gaps in the link's numbers."""
         since = self.began(self.topology.links[link].target, until)
         behind = [event for event in self.gaps if event.link == link and since < event.position < until]
         return max([NO_LOSS] + [event.greatest for event in behind])
 
     def record(self, link: int, until: int) -> int:
-        """The link's loss record before position `until`: from gaps, and as it was told."""
+        """The link's loss record before position `until`, in ns: the greatest from gaps, and from packets."""
         return max([self.gap_record(link, until)] + [event.loss_record for event in self.heard(link, until)])
 
     def most_record(self, link: int, until: int) -> int:
-        """The same, of who takes the greatest that the link ever told for what a gap shows: a node that began anew
-        tells less than it did."""
+        """The same, where a gap counts for the greatest `greatest` that ever came over the link: a node that began anew
+        says less than it did."""
         heard = self.heard(link, until)
         gaps = [event.position for event in self.gaps if event.link == link]
         behind = [event.greatest for event in heard if any(event.position <= gap < until for gap in gaps)]
@@ -215,8 +217,8 @@ class Whole(AnyWhole[Event]):
 
     @cached_property
     def scatterings(self) -> list[list[tuple[Event, Event]]]:
-        """For every scattering that was sent at all: its messages that were sent, in the order of sending, each with
-        its submission."""
+        """For each scattering of which some message was sent: its messages that were, in the order of sending, each
+        with its submission."""
         groups: dict[tuple[int, int], list[tuple[Event, Event]]] = {}
         for submission, sending in self.sendings:
             if sending is not None:
