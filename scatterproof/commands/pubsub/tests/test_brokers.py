@@ -40,7 +40,7 @@ def console(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str])
 
 
 def test_a_broker_that_breaks_a_clause_is_red_in_it_and_the_other_is_green(console: Console, tmp_path: Path) -> None:
-    code, told = console.json("brokers", "matrix", "--seconds", "1", "--results", str(tmp_path))
+    code, told = console.json("brokers", "matrix", "--seconds", "0", "--seed", "1", "--results", str(tmp_path))
     assert code == 1
     lines = {line["broker"]: line for line in told}
     assert lines["Toy"]["broken"] == {}
@@ -48,7 +48,7 @@ def test_a_broker_that_breaks_a_clause_is_red_in_it_and_the_other_is_green(conso
     assert lines["SendsBackwards"]["broken"]["PS-PER-PUBLISHER"] > 0
     assert lines["SendsBackwards"]["first"]["PS-PER-PUBLISHER"].startswith("seed ")
     assert lines["MarksAll"]["not_run"] == "it is not here; install it"
-    assert (tmp_path / "Toy" / "run-0.ndjson").is_file()
+    assert (tmp_path / "Toy" / "run-1.ndjson").is_file()
 
 
 def test_what_is_not_installed_is_said_and_is_no_pass(console: Console, tmp_path: Path) -> None:
