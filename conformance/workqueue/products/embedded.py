@@ -230,10 +230,21 @@ class Driver(polled.Driver):
 Steps = list[Call | Step]
 
 
-def lease_s(steps: Sequence[Call | Step]) -> float:
-    """The lease of all messages, in s."""
-    leases = [int(step.arguments.get("lease_ns", 0)) for step in steps if isinstance(step, Call)]
-    return max([SECOND_NS, *leases]) / SECOND_NS
+def playing(opened: Callable[[str, float], Library], version: str) -> Play:
+    """opened: the library for a run of this name, whose leases are this many s."""
+
+    def play(name: str, steps: Sequence[Call | Step], seed: int) -> Trace:
+        leases = [int(step.arguments.get("lease_ns", 0)) for step in steps if isinstance(step, Call)]
+        library = opened(name, max([SECOND_NS, *leases]) / SECOND_NS)
+        try:
+            driver = Driver(library)
+            for step in steps:
+                driver.make(step)
+        finally:
+            library.close()
+        return driver.history.trace(seed, version)
+
+    return play
 
 
 def drawn(seed: int, has_leases: bool, is_fenced: bool = True, steps: int = 50) -> Steps:
@@ -282,20 +293,13 @@ class Package:
 
     @contextmanager
     def serve(self, folder: Path) -> Iterator[Play]:
-        def play(name: str, steps: Sequence[Call | Step], seed: int) -> Trace:
+        def opened(name: str, seconds: float) -> Library:
             place = folder.resolve() / name
             shutil.rmtree(place, ignore_errors=True)
             place.mkdir(parents=True)
-            library = self.library(place, lease_s(steps))
-            try:
-                driver = Driver(library)
-                for step in steps:
-                    driver.make(step)
-            finally:
-                library.close()
-            return driver.history.trace(seed, f"{self.name} {importlib.metadata.version(self.name)}")
+            return self.library(place, seconds)
 
-        yield play
+        yield playing(opened, f"{self.name} {importlib.metadata.version(self.name)}")
 
 
 PACKAGES = (

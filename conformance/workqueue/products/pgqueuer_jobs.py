@@ -8,20 +8,18 @@ import importlib
 import importlib.metadata
 import importlib.util
 import uuid
-from collections.abc import Coroutine, Iterator, Sequence
+from collections.abc import Coroutine, Iterator
 from contextlib import contextmanager
 from datetime import timedelta
 from pathlib import Path
 from typing import Any
 
 from scatterproof.conformance.adapters.products import Play, Product
-from scatterproof.conformance.workqueue.products.embedded import Driver, Library, Move, Step, drawn, lease_s
+from scatterproof.conformance.workqueue.products.embedded import Library, Move, Step, drawn, playing
 from scatterproof.conformance.workqueue.products.history import vocabulary
 from scatterproof.conformance.workqueue.products.polled import CONSUMERS, GROUPS
 from scatterproof.conformance.workqueue.products.postgres import INSTALL, postgres, programs
-from scatterproof.spec.schedule import Call
 from scatterproof.spec.topology import NodeId
-from scatterproof.spec.trace import Trace
 
 
 class Jobs(Library):
@@ -91,18 +89,8 @@ def why_not() -> str | None:
 @contextmanager
 def _serve(folder: Path) -> Iterator[Play]:
     with postgres(folder) as server:
-
-        def play(name: str, steps: Sequence[Call | Step], seed: int) -> Trace:
-            library = Jobs(server.database(name), lease_s(steps))
-            try:
-                driver = Driver(library)
-                for step in steps:
-                    driver.make(step)
-            finally:
-                library.close()
-            return driver.history.trace(seed, f"PgQueuer {importlib.metadata.version('pgqueuer')}")
-
-        yield play
+        version = f"PgQueuer {importlib.metadata.version('pgqueuer')}"
+        yield playing(lambda name, seconds: Jobs(server.database(name), seconds), version)
 
 
 PRODUCT = Product(

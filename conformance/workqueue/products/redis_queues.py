@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import importlib.util
 import subprocess
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
@@ -17,13 +17,11 @@ from typing import Any
 
 from scatterproof.conformance.adapters.products import Play, Product
 from scatterproof.conformance.serving import LOOPBACK, Served, program
-from scatterproof.conformance.workqueue.products.embedded import Driver, Library, Move, Step, drawn, lease_s
+from scatterproof.conformance.workqueue.products.embedded import Library, Move, Step, drawn, playing
 from scatterproof.conformance.workqueue.products.history import vocabulary
 from scatterproof.conformance.workqueue.products.polled import GROUPS
 from scatterproof.conformance.workqueue.products.redis_server import INSTALL, redis_server
-from scatterproof.spec.schedule import Call
 from scatterproof.spec.topology import NodeId
-from scatterproof.spec.trace import Trace
 
 ALWAYS = ("--save", "", "--appendonly", "yes", "--appendfsync", "always")
 WORKERS = "workers"
@@ -124,18 +122,7 @@ class QueueKind:
         told = subprocess.run([program("redis-server") or "", "--version"], capture_output=True, text=True, check=False)
         version = next(word for word in told.stdout.split() if word.startswith("v=")).removeprefix("v=")
         with redis_server(folder, ALWAYS) as served:
-
-            def play(name: str, steps: Sequence[Call | Step], seed: int) -> Trace:
-                library = self.library(served, name, lease_s(steps))
-                try:
-                    driver = Driver(library)
-                    for step in steps:
-                        driver.make(step)
-                finally:
-                    library.close()
-                return driver.history.trace(seed, f"Redis {version}")
-
-            yield play
+            yield playing(lambda name, seconds: self.library(served, name, seconds), f"Redis {version}")
 
 
 KINDS = (
