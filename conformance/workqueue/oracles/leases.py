@@ -248,7 +248,7 @@ def _is_misplaced(queue: LeaseQueue, one: HandOut) -> bool:
     first = queue.first_aside(one.name, row)
     if me.call is RECEIVE:
         return queue.tried(one.name, row) >= queue.most_tries or (first is not None and first.ns < me.ns)
-    is_first = first is None
+    is_first, is_taken = first is None, queue.puts[one.name].end(row) is Outcome.OK
     if is_first and queue.tries(one.name, row, me.client) < queue.most_tries:
         return True
     for other in queue.known(row):
@@ -257,7 +257,7 @@ def _is_misplaced(queue: LeaseQueue, one: HandOut) -> bool:
             continue
         latest = queue.latest(other, row)
         now = latest is not None and latest.call is me
-        if is_first and queue.is_before(one.name, other) and (now or shown.ns < me.ns):
+        if is_first and is_taken and queue.is_before(one.name, other) and (now or shown.ns < me.ns):
             return True
         if queue.is_before(other, one.name) and queue.is_owed(other, row) and not now:
             return True
