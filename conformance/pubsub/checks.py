@@ -1,5 +1,5 @@
-"""Who gets what, in which order and at which level: PS-ROUTE, PS-ORDER, PS-QOS-LEVEL; what appliances tell one another:
-PS-COVER; that calls are answered: PS-ANSWER."""
+"""Who gets which message, in which order and at which level: PS-ROUTE, PS-ORDER, PS-QOS-LEVEL; which filters appliances
+announce to each other: PS-COVER; whether calls are answered: PS-ANSWER."""
 
 from __future__ import annotations
 
@@ -111,7 +111,7 @@ def matching_get_one_copy(
     if not may:
         return violated(1, topic, number, field(messages, one, AT))
     before = find(deliveries, (node, sender, number))
-    # Over a reconnection it is PS-SESSION.
+    # Repeats across a reconnection are PS-SESSION's.
     here = before >= 0 and field(deliveries, before, LAST_CONNECTION) == connection_of(clients, node)
     if here and again != 1 and not is_kept(messages, one, retain):
         return violated(2, 0, number, field(deliveries, before, FIRST_AT))
@@ -135,7 +135,7 @@ def delivered_in_sequence(
     known: Known,
     latest: TableState,
 ) -> Outcome:
-    """A publish that returned ok took effect before its client's next call; what came before may come again."""
+    """Only a publish that returned ok surely took effect before its client's next call. A repeat says nothing."""
     messages = known.messages
     one, top = find(messages, (sender, number)), find(latest, (node, sender, topic, level))
     if one < 0 or is_kept(messages, one, retain) or top < 0 or is_shared(node, topic, known):
@@ -194,7 +194,7 @@ def lower_level_holds(
         return violated(0, min(published, most), level, field(messages, one, AT))
     if level < min(published, least):
         return violated(1, min(published, least), level, field(messages, one, AT))
-    # At level 2 what was on its way when the connection ended is sent again, marked, and comes once.
+    # A message of level 2 in flight when the connection ends is sent again, marked as a repeat, and delivered once.
     over_again = level == 2 and since_ns < back_ns(clients, node)
     if again == 1 and level != 1 and not over_again:
         return violated(2, 1, level, NO_WITNESS)
@@ -223,9 +223,12 @@ def covered_stays_home(
     told: TableState,
     heard: State,
 ) -> Outcome:
-    """told: by link and filter, what was wanted and not dropped. heard: by link, the last serial, so that what is sent
-    again says nothing new. A filter may go out ahead of the withdrawal of one that covers it, or of one that it covers,
-    at one moment: so it is judged when the link has something new at a later one, or when nothing can come any more."""
+    """Judge a filter when its link brings news at a later time, or when the run has settled: at one time, a filter may
+    be announced ahead of the withdrawal of a filter that covers it, or that it covers.
+
+    told: by link and filter, the filters announced and not withdrawn.
+    heard: by link, the highest serial; packets at or below it are resends, and no news.
+    """
     over = kind == ENDED and settled(flags)
     news = kind == SENT and packet in (WANT, DROP) and 1 <= filter <= filter_count and serial > heard[link]
     if kind == SENT and not news:
@@ -260,14 +263,14 @@ def covered_stays_home(
     return outcome
 
 
-# Of a filter that was told on a link: both, the row and the time, and whether it was judged.
+# A filter announced on a link: link and filter, row, time in ns, and whether it was judged (1) or not (0).
 TOLD_LINK, TOLD_FILTER, TOLD_AT, TOLD_NS, IS_JUDGED = range(5)
 
 
 @register_jitable
 def _cover_of(slot: int, filter_covers: Ints, filter_count: int, told: TableState) -> tuple[int, int]:
-    """Of the filters that were told earlier on its link the first that covers it, or that it covers, or -1; and how
-    many there are."""
+    """The slot of the first filter announced earlier on the same link that covers this one or is covered by it, or -1;
+    and the number of all filters announced there earlier."""
     found, others = -1, 0
     for other in range(room(told)):
         if not used(told, other) or field(told, other, TOLD_LINK) != field(told, slot, TOLD_LINK):

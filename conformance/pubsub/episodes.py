@@ -11,8 +11,12 @@ KINDS = 16
 
 
 def episode(kind: int, time_ns: int, client: NodeId, more: int, grammar: str, most: int) -> tuple[Call, ...]:
-    """The calls of one episode. kind: strictly below KINDS; most kinds publish. more: a number that gives topic, filter
-    and level. most: how many topics and filters are used, so that they meet."""
+    """The calls of one episode.
+
+    kind: strictly below KINDS; half of the kinds publish.
+    more: a number that determines topic, filter and level.
+    most: how many topics and filters are used at most; few, so that they match.
+    """
     topics, filters = (min(most, len(some)) for some in WORDS[grammar])
     topic, filter_, level = 1 + more % topics, 1 + more % filters, more // 8 % len(LEVELS)
     published = Call(time_ns, client, CallName.PUBLISH, {"topic": topic, "level": level}, b"%d.%d" % (time_ns, more))

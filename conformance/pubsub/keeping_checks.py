@@ -1,4 +1,4 @@
-"""What brokers keep for who subscribes later, and for how long: PS-RETAIN, PS-EXPIRE."""
+"""Retained messages and messages that expire: PS-RETAIN, PS-EXPIRE."""
 
 from __future__ import annotations
 
@@ -49,9 +49,10 @@ def retained_comes_once(
     asked: TableState,
     marked: TableState,
 ) -> Outcome:
-    """asked: by client and filter, both, how often it was subscribed to, and when that returned last, or FOREVER while
-    it has not. marked: by client, publisher and number, how often a message came marked as kept, and first in which
-    row."""
+    """asked: by client and filter: both, the number of subscribes, and when the last one returned, in ns; FOREVER while
+    it has not returned.
+    marked: by client, publisher and number: how often the message came marked as kept, and the row of the first time.
+    """
     if kind == CALLED:
         if call == SUBSCRIBE:
             slot = find(asked, (got.node, filter))
@@ -104,7 +105,7 @@ ASKED_BY, ASKED_FOR, TIMES, LAST_NS = range(4)
     derived=(knowledge, crashes),
 )
 def expired_is_not_delivered(kind: int, flags: int, got: DeliveredRow, known: Known, crash_ns: State) -> Outcome:
-    """A client that may have been connected since the message was published, can have been sent it in time."""
+    """Judge only a client that was surely away since before the publish: any other may have been sent it in time."""
     if kind == ENDED:
         return all_came(BY_EXPIRY, 1, flags, known, crash_ns[0])
     one, own = find(known.messages, (got.sender, got.number)), find(known.clients, (got.node,))

@@ -1,5 +1,4 @@
-"""What brokers keep for who subscribes later, and for how long, as predicates over a whole trace, as in `oracles`:
-PS-RETAIN, PS-EXPIRE."""
+"""Retained and expiring messages, as predicates over a whole trace as in `oracles`: PS-RETAIN, PS-EXPIRE."""
 
 from __future__ import annotations
 
@@ -16,7 +15,8 @@ def retained_comes_once(trace: Trace) -> set[int]:
 
 
 def _is_due(history: History, got: Got) -> bool:
-    """Whether it was to be kept, the client has subscribed to it since, or is about to, and it is no copy too many."""
+    """Whether the message was published to be kept, a subscribe of the client returned after that or is open, and no
+    more copies came than subscribes were called."""
     publish = history.of(got)
     if publish is None:
         return True
@@ -40,7 +40,7 @@ def _is_due(history: History, got: Got) -> bool:
 
 
 def _came_since(history: History, got: Got) -> bool:
-    """Whether the client had subscribed to it since it was published, so that this copy counts."""
+    """Whether a subscribe of the client returned after the publish, or was open: only then the copy counts."""
     publish = history.of(got)
     return publish is not None and any(
         box.over is None or box.over > got.row or box.over_ns >= publish.ns
@@ -59,8 +59,8 @@ def expired_is_not_delivered(trace: Trace) -> set[int]:
 
 
 def _is_too_late(history: History, got: Got) -> bool:
-    """Whether its time was over, by a second, before the client's last connection began, and the client had left before
-    the message was published."""
+    """Whether the message had expired by more than a second when the client's last connection began, and the client had
+    left before the message was published."""
     publish = history.of(got)
     if publish is None or publish.given["expiry_ns"] <= 0 or history.is_kept(got) or publish.end(got.row) is None:
         return False

@@ -1,9 +1,9 @@
-"""What is known of messages, subscriptions, sessions and deliveries before a row, as the boxes of calls tell it.
+"""What calls and deliveries before a row show about messages, subscriptions, sessions and deliveries.
 
-A subscription is surely in force from the return of its subscribe to the call of its unsubscribe, and may be from the
-call of the one to the return of the other. Of a call of unknown outcome it is never known again. Where a session does
-not outlive its connection, its subscriptions surely are in force to the call that ends the connection, and may be to
-the return of the next connect.
+A subscription is surely in force from the return of its subscribe to the call of its unsubscribe. It may be in force
+from the call of its subscribe to the return of its unsubscribe. After a subscribe of unknown outcome it always may be;
+after such an unsubscribe it never surely is. Where a session does not outlive its connection, its subscriptions are
+surely in force until the call that ends the connection, and may be until the next connect returns.
 """
 
 from __future__ import annotations
@@ -89,7 +89,7 @@ def note_called(
     given: tuple[int, int, int, int, int, int, int, int],
     book: Book,
 ) -> None:
-    """given: topic, filter, level, digest, session, retain, group and expiry_ns."""
+    """Record a call in the tables. given: topic, filter, level, digest, session, retain, group and expiry_ns."""
     messages, subscriptions, clients, deliveries, _ = book
     topic, filter_, level, digest, session, retain, group, expiry_ns = given
     own = find(clients, (node,))
@@ -131,7 +131,7 @@ def note_called(
 
 @register_jitable
 def end_session(node: int, until_ns: int, subscriptions: TableState) -> None:
-    """No subscription of the client is sure any more; or, where a time is given, none may be in force after it."""
+    """End the client's subscriptions. until_ns: NEVER: none is sure any more; else none may be in force after it."""
     for slot in range(room(subscriptions)):
         if used(subscriptions, slot) and field(subscriptions, slot, CLIENT) == node:
             if until_ns == NEVER:
@@ -142,7 +142,8 @@ def end_session(node: int, until_ns: int, subscriptions: TableState) -> None:
 
 @register_jitable
 def acknowledge(node: int, connection: int, how: int, deliveries: TableState) -> None:
-    """What came on this connection and was not acknowledged may be (how: 1); what may be, surely is (2)."""
+    """Mark the deliveries on this connection. how: 1 for the call, after which they may be acknowledged; 2 for its
+    return ok, after which they surely are."""
     for slot in range(room(deliveries)):
         if not used(deliveries, slot) or field(deliveries, slot, TO) != node:
             continue
@@ -211,13 +212,13 @@ def learn_returned(node: int, time_ns: int, outcome: int, book: Book) -> None:
 
 @register_jitable
 def is_kept(messages: TableState, one: int, retain: int) -> bool:
-    """Whether a delivery of the message is of what was kept: it is marked so, and it was to be kept."""
+    """Whether a delivery is of a retained message: it is marked so, and the message was published to be kept."""
     return retain == 1 and field(messages, one, RETAIN) == KEPT
 
 
 @register_jitable
 def learn_delivered(node: int, position: int, name: tuple[int, int], topic: int, level: int, book: Book) -> None:
-    """name: publisher and number."""
+    """Record a delivery in the tables. name: publisher and number of the message."""
     _, _, clients, deliveries, latest = book
     sender, number = name
     own = find(clients, (node,))
@@ -233,7 +234,7 @@ def learn_delivered(node: int, position: int, name: tuple[int, int], topic: int,
 
 
 # messages, subscriptions, clients, deliveries, latest: as in `records`. last: the last row `delivered` or `returned`.
-# What was kept and is delivered to who subscribes, is not among deliveries: it comes besides.
+# Deliveries of retained messages are not in `deliveries`: a client may get them besides the message itself.
 @derive(
     kinds=KINDS,
     messages=Table(2, MESSAGE_FIELDS),
@@ -287,7 +288,7 @@ def knowledge(
 
 @derive(kinds=(Kind.CRASHED,), crash_ns=Cell(NEVER))
 def crashes(time_ns: int, crash_ns: State) -> None:
-    """When a broker was killed last."""
+    """crash_ns: when a broker was killed last, NEVER before the first time."""
     crash_ns[0] = time_ns
 
 

@@ -1,4 +1,4 @@
-"""What a row of publish and subscribe is called in a diagram."""
+"""Labels of the rows of publish and subscribe in diagrams."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ _SHOWN = ("topic", "filter", "level")
 
 
 def label(row: Mapping[str, int]) -> str:
-    """A call with its number, and how it ended; a message with its publisher; what an appliance wants."""
+    """A call with its number and outcome, or a packet or delivery with its message's number and publisher."""
     about = " ".join(f"{name} {row[name]}" for name in _SHOWN if row[name] != ABSENT)
     if row["call"] != ABSENT:
         told = f"{_CALLS[row['call']]} {row['operation']}"

@@ -1,8 +1,8 @@
 """The clauses as predicates over a whole trace: each returns the positions of the rows that break it.
 
-Written from the clauses' sentences, slow and plain: each looks at all calls anew for every row, and keeps no running
-state. They share nothing with the checks but the trace and the vocabulary. They expect a trace that
-`scatterproof.conformance.judge.refuse` lets pass.
+Written from the clauses' sentences, plain and slow: for every row each looks at all calls again, and keeps no running
+state. They share only the trace and the vocabulary with the checks. They expect a trace that
+`scatterproof.conformance.judge.refuse` accepts.
 """
 
 from __future__ import annotations
@@ -26,7 +26,12 @@ Row = Mapping[str, int]
 
 @dataclass(slots=True, kw_only=True, eq=False)
 class Box:
-    """One call. over, outcome: None while it has not returned."""
+    """One call.
+
+    given: its row, with its arguments.
+    row, ns: the position of that row, and its time in ns.
+    over, over_ns, outcome: position and time of its return, and its outcome; None, 0 and None while it is open.
+    """
 
     client: int
     call: CallName
@@ -38,19 +43,21 @@ class Box:
     outcome: Outcome | None = None
 
     def end(self, row: int) -> Outcome | None:
-        """As far as the rows before this one tell."""
+        """Its outcome, if it returned before this row; else None."""
         return self.outcome if self.over is not None and self.over < row else None
 
 
 @dataclass(slots=True, kw_only=True, eq=False)
 class Got:
+    """A delivery. row: its position. told: the row itself."""
+
     row: int
     client: int
     told: Row
 
 
 class Sessions:
-    """What the rows before one say of a client's connections. One that never connects is connected all the while."""
+    """A client's connections, as the rows before `row` show them. A client that never connects is always connected."""
 
     def __init__(self, boxes: list[Box], row: int) -> None:
         self._row = row
@@ -59,7 +66,7 @@ class Sessions:
 
     @property
     def connection(self) -> int:
-        """Which of its connections is the last one."""
+        """The number of its last connection, from 1; 0 where it never connects."""
         return len(self._connects)
 
     @property
@@ -69,20 +76,20 @@ class Sessions:
 
     @property
     def back_ns(self) -> int:
-        """When it was surely connected last."""
+        """When its last connect that succeeded returned, in ns; LEAST where there is none."""
         return max((box.over_ns for box in self._connects if box.end(self._row) is Outcome.OK), default=LEAST)
 
     def may_end(self) -> list[Box]:
-        """The calls that end its session, subscriptions and all, or may do so."""
+        """The calls that end, or may end, its session with its subscriptions."""
         return [box for box in self._boxes if self._lasts(box.row) is not True or not _is_to_last(box)]
 
     def end(self) -> list[Box]:
-        """Those that surely do, once they have returned ok."""
+        """The calls that surely end its session, once they have returned ok."""
         return [box for box in self.may_end() if self._lasts(box.row) is False or not _is_to_last(box)]
 
     @property
     def lasts(self) -> bool | None:
-        """Whether its session outlives its last connection."""
+        """Whether its session outlives its last connection; None where that is not known."""
         return self._lasts(self._row)
 
     def _lasts(self, row: int) -> bool | None:
@@ -101,7 +108,7 @@ def _is_to_last(box: Box) -> bool:
 
 
 class Subscription:
-    """What the rows before one say of a client's calls about a filter, and of its sessions. group: of a shared one."""
+    """A client's subscription to a filter, as the rows before `row` show it. group: of a shared one, else 0."""
 
     def __init__(self, boxes: list[Box], row: int, sessions: Sessions) -> None:
         self._subscribes = [box for box in boxes if box.call is CallName.SUBSCRIBE]
@@ -113,7 +120,7 @@ class Subscription:
         self.group = self._subscribes[-1].given["group"] if self._subscribes else 0
 
     def sure_from(self) -> int | None:
-        """Since when it is surely in force; None where that is not sure."""
+        """Since when it is surely in force, in ns; None where that is not sure."""
         if any(box.end(self._row) is Outcome.UNKNOWN for box in self._unsubscribes):
             return None
         connects = [box for box in self._may_end if box.call is CallName.CONNECT]
@@ -125,7 +132,7 @@ class Subscription:
         )
 
     def may_until(self) -> int:
-        """Until when it may have been; LEAST where it never was, MOST where it may be still."""
+        """Until when it may have been in force, in ns; LEAST where it never was, MOST where it still may be."""
         tried = [box for box in self._subscribes if box.end(self._row) is not Outcome.REFUSED]
         if not tried:
             return LEAST
@@ -137,7 +144,7 @@ class Subscription:
         return min(ends, default=MOST)
 
     def levels(self, since_ns: int) -> tuple[int, int]:
-        """The lowest and the highest that it can have had since then."""
+        """The lowest and the highest level that it can have had since that time."""
         asked = [box.given["level"] for box in self._subscribes]
         ended = [box.end(self._row) for box in self._subscribes]
         settled = None not in ended and Outcome.UNKNOWN not in ended and self._subscribes[-1].over_ns < since_ns
@@ -188,7 +195,7 @@ class History:
         return self.publish(got.told["sender"], got.told["number"], got.row)
 
     def subscriptions(self, row: int, topic: int) -> Iterator[tuple[int, Subscription]]:
-        """Those of which a subscribe was called, by client, whose filter matches the topic."""
+        """Each client and its subscription that matches the topic, where a subscribe was called before the row."""
         boxes: dict[tuple[int, int], list[Box]] = {}
         for box in self.boxes:
             if box.row < row and box.call in (CallName.SUBSCRIBE, CallName.UNSUBSCRIBE):
@@ -201,7 +208,7 @@ class History:
         return Sessions([box for box in self.boxes if box.client == client], row)
 
     def crash_ns(self, row: int) -> int:
-        """When a broker was killed last."""
+        """When a broker was killed last up to this row, in ns; LEAST where it never was."""
         kinds = (one for one in self.rows[: row + 1] if one["kind"] == Kind.CRASHED)
         return max((one["time_ns"] for one in kinds), default=LEAST)
 
@@ -216,7 +223,7 @@ class History:
         return min(given["level"], one.levels(publish.ns)[0])
 
     def owed(self, row: int) -> Iterator[tuple[Box, int, Subscription]]:
-        """What must have come by this row, to whom, and for which subscription."""
+        """Each publish that must have been delivered by this row, with the client and the subscription."""
         for publish in self.boxes:
             if publish.call is not CallName.PUBLISH or publish.row >= row:
                 continue
@@ -225,7 +232,7 @@ class History:
                     yield publish, client, one
 
     def copies(self, client: int, publish: Box, row: int) -> list[Got]:
-        """What the client had got of the message, which was published by then, leaving out what was kept."""
+        """The client's deliveries of the message before the row, without those of retained messages."""
         name = publish.client, publish.given["operation"]
         return [
             got
@@ -235,12 +242,12 @@ class History:
         ]
 
     def is_kept(self, got: Got) -> bool:
-        """Whether it is of what was kept: it is marked so, and it was to be kept."""
+        """Whether it is of a retained message: it is marked so, and the message was published to be kept."""
         publish = self.of(got)
         return publish is not None and got.told["retain"] == 1 and publish.given["retain"] == KEPT
 
     def is_shared(self, got: Got) -> bool:
-        """Whether a shared subscription of the client matches it: another member may have had what comes behind it."""
+        """Whether a shared subscription of the client matches it: the message may have gone to another member first."""
         found = self.subscriptions(got.row, got.told["topic"])
         return any(client == got.client and one.group > 0 for client, one in found)
 
@@ -248,7 +255,7 @@ class History:
         return bool(self.copies(client, publish, row))
 
     def settled_end(self) -> int | None:
-        """The last row of a run that ended as planned with nothing in flight."""
+        """The position of the last row, if the run ended as planned with nothing in flight; else None."""
         last = self.rows[-1]
         return len(self.rows) - 1 if last["kind"] == Kind.ENDED and last["flags"] == CLEAN | QUIESCENT else None
 
@@ -273,14 +280,14 @@ def _is_right(history: History, got: Got) -> bool:
 
 
 def _is_second(history: History, got: Got, publish: Box) -> bool:
-    """Whether it came before, and last on the same connection."""
+    """Whether the message came before, the last time on the same connection."""
     before = history.copies(got.client, publish, got.row)
     connection = history.sessions(got.client, got.row).connection
     return bool(before) and history.sessions(got.client, before[-1].row).connection == connection
 
 
 def _is_missing(history: History, end: int) -> bool:
-    """Whether something guaranteed never came for a subscription whose client was connected all the while."""
+    """Whether a guaranteed message never came for a subscription whose client stayed connected since it subscribed."""
     return any(
         not history.came_before(client, publish, end)
         for publish, client, one in history.owed(end)
@@ -334,8 +341,8 @@ def _is_at_its_level(history: History, got: Got) -> bool:
 
 
 def covered_stays_home(trace: Trace) -> set[int]:
-    """What is told is judged by what comes on its link at a later moment, or when nothing can come any more: a filter
-    may go out ahead of a withdrawal."""
+    """A filter is judged when its link brings news at a later time, or when the run has settled: at one time it may be
+    announced ahead of a withdrawal."""
     history = History(trace)
     news = [position for position in range(len(history.rows)) if _is_news(history, position)]
     broken: set[int] = set()
@@ -354,13 +361,13 @@ def covered_stays_home(trace: Trace) -> set[int]:
 
 
 def _told(history: History, on_link: list[int], row: int) -> dict[int, int]:
-    """The filters that were wanted and not dropped on a link before a row, each with the row of its last want."""
+    """The filters announced and not withdrawn on a link before a row, each with the row of its last announcement."""
     last = {history.rows[at]["filter"]: at for at in on_link if at < row}
     return {one: at for one, at in last.items() if history.rows[at]["packet"] == NAMES.packets["want"]}
 
 
 def _is_news(history: History, position: int) -> bool:
-    """A want or drop; one that is sent again has a serial that was there."""
+    """Whether the row is a want or drop with a new serial; a resend repeats an earlier one."""
 
     def serial(row: Row) -> int:
         packets = (NAMES.packets["want"], NAMES.packets["drop"])

@@ -1,6 +1,5 @@
-"""Who is owed a message, and by which clause: PS-ROUTE where its subscriber was connected all the while, PS-QOS-GD
-where it was away in between, PS-EXPIRE where something else expired in its queue, PS-PERSISTED where the broker was
-killed."""
+"""Which messages a subscriber must get, and by which clause: PS-ROUTE where it stayed connected, PS-QOS-GD where it was
+away in between, PS-EXPIRE where another message expired in its queue, PS-PERSISTED where the broker was killed."""
 
 from __future__ import annotations
 
@@ -39,7 +38,7 @@ BY_ROUTE, BY_SESSION, BY_EXPIRY, BY_STORE = range(4)
 
 @register_jitable
 def does_match(filter_: int, topic: int, filter_matches: Ints, filter_count: int, topic_count: int) -> bool:
-    """Numbers that name nothing match nothing."""
+    """Whether the filter matches the topic, by number from 1; False where either number names nothing."""
     if not (1 <= filter_ <= filter_count and 1 <= topic <= topic_count):
         return False
     return filter_matches[(filter_ - 1) * topic_count + topic - 1] == 1
@@ -54,7 +53,7 @@ def does_bring(slot: int, topic: int, known: Known) -> bool:
 
 @register_jitable
 def is_sure(subscriptions: TableState, slot: int, since_ns: int) -> bool:
-    """Whether the subscription has surely been in force since then, strictly."""
+    """Whether the subscription has surely been in force since strictly below `since_ns`."""
     return NEVER < field(subscriptions, slot, SURE_FROM) < since_ns
 
 
@@ -66,7 +65,7 @@ def connection_of(clients: TableState, node: int) -> int:
 
 @register_jitable
 def back_ns(clients: TableState, node: int) -> int:
-    """When the client's last connection began, or NEVER."""
+    """When the client's last connect returned ok, in ns; NEVER where it never connected."""
     own = find(clients, (node,))
     return NEVER if own < 0 else field(clients, own, BACK_NS)
 
@@ -79,7 +78,7 @@ def is_present(clients: TableState, node: int) -> bool:
 
 @register_jitable
 def is_shared(node: int, topic: int, known: Known) -> bool:
-    """Whether a shared subscription of the client matches: another member may have had what comes behind."""
+    """Whether a shared subscription of the client matches: the message may have gone to another member first."""
     subscriptions, found = known.subscriptions, False
     for slot in range(room(subscriptions)):
         if used(subscriptions, slot) and field(subscriptions, slot, CLIENT) == node:
@@ -89,9 +88,10 @@ def is_shared(node: int, topic: int, known: Known) -> bool:
 
 @register_jitable
 def sure_level(one: int, slot: int, known: Known) -> int:
-    """The lowest at which the message must come for the subscription, or -1 where it need not come: a subscription in
-    force since ahead of it, that is not shared, and that matches; a message that surely was published, never expires,
-    and is not to be kept, as of one that is nobody knows which copies are of what was kept."""
+    """The lowest level at which the message must come for the subscription; -1 where it need not come.
+
+    The subscription must match, not be shared, and have been in force before the publish. The message must surely be
+    published, never expire, and not be retained: which copies are of the retained message, nobody could tell."""
     messages, subscriptions = known.messages, known.subscriptions
     if field(messages, one, OUTCOME) != OK or field(messages, one, RETAIN) > 0:
         return -1
@@ -109,7 +109,7 @@ def sure_level(one: int, slot: int, known: Known) -> int:
 
 @register_jitable
 def expired_ahead(one: int, slot: int, known: Known) -> bool:
-    """Whether a message that expires, and never came, was published ahead of this one while the client was away."""
+    """Whether a message that expires, matches and never came was published ahead of this one."""
     messages, client = known.messages, field(known.subscriptions, slot, CLIENT)
     for other in range(room(messages)):
         if not used(messages, other) or field(messages, other, EXPIRY_NS) <= 0:
@@ -125,7 +125,7 @@ def expired_ahead(one: int, slot: int, known: Known) -> bool:
 
 @register_jitable
 def owed_by(one: int, slot: int, known: Known, crash_ns: int) -> int:
-    """By which clause the message must come for the subscription by the end of a settled run; -1 for none."""
+    """The clause by which the message must have come for the subscription when the run has settled; -1 for none."""
     client, since_ns = field(known.subscriptions, slot, CLIENT), field(known.subscriptions, slot, SURE_FROM)
     if not is_present(known.clients, client) or sure_level(one, slot, known) < 1:
         return -1
@@ -138,7 +138,8 @@ def owed_by(one: int, slot: int, known: Known, crash_ns: int) -> int:
 
 @register_jitable
 def all_came(clause: int, way: int, flags: int, known: Known, crash_ns: int) -> Outcome:
-    """Of what is owed by the clause and never came, what was published first, then by client."""
+    """The outcome when the run has settled: violated for the message owed by this clause that never came and was
+    published first, then by client; SILENT where nothing is owed."""
     messages, subscriptions = known.messages, known.subscriptions
     missing, client, at_stake = -1, -1, False
     if not settled(flags):

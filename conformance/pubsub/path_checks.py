@@ -1,4 +1,4 @@
-"""How messages go that take all paths at once: PS-MULTIPATH."""
+"""Messages that take all paths at once: PS-MULTIPATH."""
 
 from __future__ import annotations
 
@@ -50,8 +50,11 @@ def first_of_paths_wins(
     passed: TableState,
     came: TableState,
 ) -> Outcome:
-    """passed: by link, publisher and number, the serial of the first copy that was put on it, and its row. came: the
-    same of what arrived, with its level. What is sent again in its stead has the serial that it had."""
+    """A resend has the serial of the first copy, and is no second pass.
+
+    passed: by link, publisher and number: the serial of the first copy sent there, and its row.
+    came: by link, publisher and number: these, the level of the first copy that arrived, and its row.
+    """
     if takes_all_paths == 0:
         return SILENT
     if kind == ENDED:
@@ -87,7 +90,8 @@ def _all_passed_on(
     passed: TableState,
     came: TableState,
 ) -> Outcome:
-    """Of what is guaranteed and came to an appliance: from each other neighbour it came as well, or it went there."""
+    """The outcome when the run has settled: violated for the first guaranteed message that an appliance got, and
+    neither passed on to another neighbour nor got from it as well."""
     first = -1
     if not settled(flags):
         return SILENT

@@ -1,4 +1,4 @@
-"""How messages go that take all paths at once, as a predicate over a whole trace, as in `oracles`: PS-MULTIPATH."""
+"""Messages that take all paths at once, as a predicate over a whole trace as in `oracles`: PS-MULTIPATH."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ Message = tuple[int, int]
 
 
 class _Ways:
-    """What the rows say of messages between appliances."""
+    """The messages between appliances, as (position, row). ends: of each link, source and target."""
 
     def __init__(self, trace: Trace, history: History, appliances: int) -> None:
         links = trace.header.topology.links
@@ -47,7 +47,7 @@ def first_of_paths_wins(trace: Trace) -> set[int]:
     first: dict[tuple[int, Message], Row] = {}
     for at, row in ways.sent:
         before = first.setdefault((row["link"], _named(row)), row)
-        # With one serial it is the same copy, which is sent until it is acknowledged.
+        # The same serial is the same copy, resent until it is acknowledged.
         if before is not row and (row["serial"] == 0 or row["serial"] != before["serial"]):
             broken.add(at)
     end = history.settled_end()
@@ -55,9 +55,9 @@ def first_of_paths_wins(trace: Trace) -> set[int]:
 
 
 def _is_kept_back(ways: _Ways) -> bool:
-    """Whether something guaranteed came to an appliance that has a neighbour to which it was not passed on, and from
-    which it did not come."""
-    first: dict[tuple[int, Message], Row] = {}  # on its link, where a later copy may say another level
+    """Whether an appliance got a guaranteed message, and neither passed it on to some neighbour nor got it from that
+    one."""
+    first: dict[tuple[int, Message], Row] = {}  # by link and message: a later copy may have another level
     for _, row in ways.arrived:
         first.setdefault((row["link"], _named(row)), row)
     for (link, message), came in first.items():

@@ -24,9 +24,8 @@ OF_SESSIONS = ("PS-SESSION", "PS-QOS-GD", "PS-PERSISTED", "PS-RETAIN", "PS-EXPIR
 
 
 def horizon_ns(schedule: Schedule) -> int:
-    """When a run has surely settled, in ns: after the last call or failure come all tries of all calls, one after the
-    other; then, for each lost packet, a wait for each hop of the longest way, and its delays. Clocks may be slow by
-    half, and pauses stop everything."""
+    """When a run has surely settled, in ns: after the last call or failure, all tries of all calls in turn, a wait for
+    each fault and for each hop of the longest way there and back, and all delays. Clocks may be slow by half."""
     given = Parameters("pubsub", schedule.parameters)
     retry_ns, hops = given.number("retry_ns"), given.number("appliances") + 1
     delay = max((delay.base_ns + delay.jitter_ns for delay in schedule.delays), default=0)
@@ -36,7 +35,7 @@ def horizon_ns(schedule: Schedule) -> int:
 
 
 def parameters(given: Mapping[str, Parameter]) -> dict[str, int]:
-    """The parameters that checks read. Raises BadInput for an invalid one."""
+    """The parameters that checks read, as numbers. Raises BadInput for an invalid one."""
     chosen = Parameters("pubsub", given)
     for name in ("appliances", "retry_ns", "tries", "resends", "sessions"):
         chosen.number(name)
@@ -59,7 +58,8 @@ def not_applicable(clause: str, given: Mapping[str, Parameter]) -> str | None:
 
 
 def _tables(topology: Topology, given: Mapping[str, Parameter]) -> Surroundings:
-    """Raises BadInput for a ring in which messages take one way: subscriptions would circle in it for ever."""
+    """The arrays that checks read. Raises BadInput for a ring where messages take one way: subscriptions would circle
+    in it for ever."""
     hosts = len(topology.hosts())
     between = sum(link.source < link.target < hosts for link in topology.links)
     if between > hosts - 1 and Parameters("pubsub", given)["paths"] == "one":
@@ -71,7 +71,7 @@ def _tables(topology: Topology, given: Mapping[str, Parameter]) -> Surroundings:
 
 
 def _without_node(given: Mapping[str, Parameter], node: NodeId) -> dict[str, Parameter]:
-    """The parameters without this node: appliances behind it move up."""
+    """The parameters without this node: one appliance less, if it is one."""
     appliances = Parameters("pubsub", given).number("appliances")
     return {**given, "appliances": appliances - (node < appliances)}
 
@@ -122,7 +122,7 @@ PLUGIN = Plugin(
     not_applicable=not_applicable,
     tables=_tables,
     without_node=_without_node,
-    # Packets get lost, come late, out of order, and more than once; nodes stand still, and lose nothing.
+    # Packets may be lost, late, reordered and duplicated; nodes may pause, and lose nothing.
     allowed_failures=frozenset({FailureKind.PAUSE, FailureKind.RESUME}),
     fifo_links=False,
 )

@@ -1,4 +1,4 @@
-"""Rows of publish and subscribe: what clients call, what comes back, what they get, and the packets in between."""
+"""Rows of publish and subscribe: clients' calls, their returns, deliveries, and packets."""
 
 from __future__ import annotations
 
@@ -18,8 +18,8 @@ _MORE = (ABSENT,) * 4
 
 
 class Recorder:
-    """Rows from `sender` on: sender, receiver, number, digest, flags, call, operation, outcome, packet, topic, filter,
-    level, again, serial, session, retain, group, expiry_ns."""
+    """Makes rows from column `sender` on: sender, receiver, number, digest, flags, call, operation, outcome, packet,
+    topic, filter, level, again, serial, session, retain, group, expiry_ns."""
 
     def called(self, node: NodeId, operation: int, call: Call) -> Row:
         body = digest_of(call.payload) if call.call == CallName.PUBLISH else ABSENT
@@ -35,7 +35,7 @@ class Recorder:
         return (*[ABSENT] * 5, code, returned.operation, outcome, *[ABSENT] * 6, *_MORE)
 
     def packet(self, packet: Packet) -> Row:
-        # A node may send an unknown kind, call or outcome: its row leaves that out.
+        # A node may send an unknown kind, call or outcome: it is ABSENT in the row.
         kind, call = NAMES.packets.get(packet.kind, ABSENT), NAMES.calls.get(packet.call, ABSENT)
         of_call = packet.kind in (PacketName.REQUEST, PacketName.ANSWER)
         number, operation = (ABSENT, packet.number) if of_call else (packet.number, ABSENT)

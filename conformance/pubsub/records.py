@@ -1,4 +1,4 @@
-"""What is kept of messages, subscriptions, sessions and deliveries, as fields of tables; and calls as numbers."""
+"""Fields of the tables of messages, subscriptions, clients and deliveries; calls, packets and outcomes as numbers."""
 
 from __future__ import annotations
 
@@ -16,42 +16,42 @@ OK, REFUSED, UNKNOWN = map(int, Outcome)
 NEVER, FOREVER = -(1 << 63), (1 << 63) - 1
 KEPT = 1  # in column retain
 
-# Of a message, by its publisher and number: its own key, then what was published, when, in which row, how the call
-# ended (0 while it goes on) and when (FOREVER while it goes on).
+# A message, by publisher and number: this key; topic, level and digest; when the publish was called, in ns; its outcome
+# (0 while it is open) and its row; column retain, and the expiry in ns; when it returned (FOREVER while it is open).
 OF_SENDER, OF_NUMBER, TOPIC, LEVEL, DIGEST, CALLED_NS, OUTCOME, AT, RETAIN, EXPIRY_NS, RETURNED_NS = range(11)
 MESSAGE_FIELDS = 11
 
-# Of a subscription, by its client and filter: its own key; since when it surely is in force (NEVER: it is not sure);
-# until when it may be (FOREVER: it may be still), and until when it might have been before its last subscribe; its
-# level, since when that alone is its level (FOREVER: another one may be), and the lowest and highest that were ever
-# asked for. LOOSE_IN, LOOSE_OUT: a subscribe, or an unsubscribe, of it came to an unknown end, and may take effect at
-# any later moment. GROUP: of a shared one, or 0.
+# A subscription, by client and filter: this key; since when it surely is in force (NEVER: it is not sure); until when
+# it may be (FOREVER: it still may), and the same before its last subscribe; its level, and since when it surely has
+# that one (FOREVER: it may have another); the lowest and highest level ever asked for. LOOSE_IN, LOOSE_OUT: 1 where a
+# subscribe, or an unsubscribe, had an unknown outcome and may take effect at any later time. GROUP: of a shared one,
+# else 0.
 CLIENT, FILTER, SURE_FROM, MAY_UNTIL, MAY_BEFORE, HAS, SETTLED_NS, LOWEST, HIGHEST, LOOSE_IN, LOOSE_OUT, GROUP = range(
     12
 )
 SUBSCRIPTION_FIELDS = 12
 
-# Of a client, by its node: the call that it is in, 0 for none, what that is about (of a connect, whether the session is
-# to last), and its number; whether it surely is connected; which of its connections, from 1, is the last one, 0 where
-# it never connects and always is connected; when the last one that it surely has, or had, began; whether its session
-# outlives it (2: perhaps); since when it surely has none (FOREVER: it may have one), the same as it was before its last
-# connect, and when that was called.
+# A client, by node: its open call (0: none), the filter of that, or for a connect whether the session is to last, its
+# level and its number; whether it surely is connected; the number of its last connection, from 1 (0: it never connects,
+# and is always connected); when its last connect returned ok; whether its session outlives the connection (2: perhaps);
+# since when it surely has no connection (FOREVER: it may have one), the same before its last connect, and when that was
+# called.
 IN_CALL, ABOUT, ABOUT_LEVEL, OPERATION, PRESENT, CONNECTION, BACK_NS, LASTS, AWAY_NS, AWAY_BEFORE, CONNECT_NS = range(
     11
 )
 CLIENT_FIELDS = 11
 FRESH_CLIENT = (1, 0, NEVER, 1, NEVER, NEVER, NEVER)  # from PRESENT on
 
-# Of a delivery, by client, publisher and number: these; the row of the first one; the row of the last one, its
-# connection and level, and whether it may have been (1), or surely was (2), acknowledged.
+# The deliveries of a message to a client, by client, publisher and number: this key; the row of the first one; the row
+# of the last one, its connection and level, and whether it surely was (2), may be (1) or is not (0) acknowledged.
 TO, FROM, NUMBERED, FIRST_AT, LAST_AT, LAST_CONNECTION, LEVEL_GOT, ACKNOWLEDGED = range(8)
 DELIVERY_FIELDS = 8
-# Of those of a client on a topic of a publisher at a level: the highest number that was delivered first, and its row.
+# The latest, by client, publisher, topic and level: the highest number delivered, and the row of its first delivery.
 HIGHEST_NUMBER, HIGHEST_AT = range(2)
 
 # messages, subscriptions, clients, deliveries, latest.
 Book: TypeAlias = tuple[TableState, TableState, TableState, TableState, TableState]
-# The last row `delivered` or `returned`, where it is still to be learnt: its kind, then its columns.
+# The last row `delivered` or `returned`, until it is entered into the tables: its kind, then its columns.
 LAST_KIND, LAST_NODE, LAST_NS, LAST_POSITION, LAST_SENDER, LAST_NUMBER, LAST_TOPIC, LAST_LEVEL, LAST_OUTCOME = range(9)
 LAST_RETAIN = 9
 LAST_FIELDS = 10
@@ -59,7 +59,12 @@ Last: TypeAlias = State
 
 
 class Known(NamedTuple):
-    """What steps ask of what is known."""
+    """What checks read.
+
+    filter_matches: of the vocabulary (`vocabulary.arrays`).
+    filter_count, topic_count: how many there are.
+    messages, subscriptions, clients, deliveries: the tables.
+    """
 
     filter_matches: Ints
     filter_count: int
@@ -71,7 +76,7 @@ class Known(NamedTuple):
 
 
 class DeliveredRow(NamedTuple):
-    """A row `delivered`."""
+    """The columns of a row `delivered`."""
 
     position: int
     node: int

@@ -1,4 +1,4 @@
-"""What comes over a client's connections: PS-QOS-GD, PS-SESSION, PS-PER-PUBLISHER, PS-PERSISTED."""
+"""Sessions, and deliveries over a client's connections: PS-QOS-GD, PS-SESSION, PS-PER-PUBLISHER, PS-PERSISTED."""
 
 from __future__ import annotations
 
@@ -88,8 +88,11 @@ def stored_survives(flags: int, known: Known, crash_ns: State) -> Outcome:
     passed=Table(4, 3),
 )
 def broker_keeps_order(got: DeliveredRow, known: Known, passed: TableState) -> Outcome:
-    """passed: by client, publisher, topic and level, the highest number that came on the connection, its row, and the
-    connection. What comes a second time on one connection says nothing."""
+    """A repeat on the same connection says nothing.
+
+    passed: by client, publisher, topic and level: the highest number that came on the connection, its row, and the
+    connection's number.
+    """
     messages, deliveries = known.messages, known.deliveries
     one, before = find(messages, (got.sender, got.number)), find(deliveries, (got.node, got.sender, got.number))
     connection = connection_of(known.clients, got.node)
@@ -157,7 +160,8 @@ def waiting_come_first(kind: int, flags: int, got: DeliveredRow, known: Known, c
 
 @register_jitable
 def _none_waits(got: DeliveredRow, one: int, known: Known, crash_ns: int) -> Outcome:
-    """Of what waits and should come ahead of this, what was published first."""
+    """Violated for the message published first of those that wait and should come ahead of this one; SILENT where none
+    should."""
     messages, subscriptions, back = known.messages, known.subscriptions, back_ns(known.clients, got.node)
     waits, at_stake = -1, False
     for other in range(room(messages)):
@@ -184,7 +188,7 @@ def _none_waits(got: DeliveredRow, one: int, known: Known, crash_ns: int) -> Out
 
 @register_jitable
 def _waits(node: int, one: int, known: Known) -> bool:
-    """Whether the client surely is still to get it on this connection."""
+    """Whether the client surely must still get the message on this connection."""
     before = find(
         known.deliveries, (node, field(known.messages, one, OF_SENDER), field(known.messages, one, OF_NUMBER))
     )
@@ -198,7 +202,8 @@ def _waits(node: int, one: int, known: Known) -> bool:
 
 @register_jitable
 def _came_again(flags: int, known: Known, crash_ns: int) -> Outcome:
-    """Of what never came again, the delivery that was first."""
+    """The outcome when the run has settled: violated for the first delivery that had to come again and did not; SILENT
+    where nothing had to."""
     deliveries, messages, subscriptions = known.deliveries, known.messages, known.subscriptions
     missing, at_stake = -1, False
     if not settled(flags):

@@ -13,8 +13,7 @@ from scatterproof.spec.trace import Trace
 
 
 class Why(Enum):
-    """Over what a message can get lost: the end of a connection, that the broker was killed, that another one expired
-    ahead of it."""
+    """Why a message may be lost: its client was away, the broker was killed, or another message expired ahead of it."""
 
     AWAY = "away"
     KILLED = "killed"
@@ -22,7 +21,7 @@ class Why(Enum):
 
 
 def missing(trace: Trace, why: Why) -> set[int]:
-    """The end, where something never came to a session that was there when its client's last connection began."""
+    """The position of the end, where a message never came to a session older than its client's last connection."""
     history = History(trace)
     end = history.settled_end()
     if end is None:
@@ -65,7 +64,7 @@ def broker_keeps_order(trace: Trace) -> set[int]:
 
 
 def _is_behind(history: History, got: Got) -> bool:
-    """Whether a later one of its publisher, topic and level came first on this connection."""
+    """Whether a later message of its publisher, topic and level came ahead of it on this connection."""
     publish = history.of(got)
     if (
         history.is_shared(got)
@@ -82,7 +81,7 @@ def _is_behind(history: History, got: Got) -> bool:
 
 
 def _on_connection(history: History, got: Got) -> Iterator[Got]:
-    """What came ahead of it on its connection."""
+    """The deliveries ahead of it on its connection."""
     connection = history.sessions(got.client, got.row).connection
     for other in history.got:
         mine = other.client == got.client and other.row < got.row
@@ -91,7 +90,7 @@ def _on_connection(history: History, got: Got) -> Iterator[Got]:
 
 
 def _is_no_first(history: History, got: Got) -> bool:
-    """Whether it was kept, or is no first copy on its connection."""
+    """Whether it is of a retained message, or not the first copy on its connection."""
     publish, connection = history.of(got), history.sessions(got.client, got.row).connection
     if publish is None or history.is_kept(got):
         return True
@@ -121,8 +120,8 @@ def _is_odd(history: History, got: Got) -> bool:
 
 
 def acknowledged(history: History, got: Got, row: int) -> int:
-    """Before this row: 2 where the client surely acknowledged the delivery on its connection, 1 where it may have, 0
-    where it surely has not."""
+    """Whether the client acknowledged the delivery on its connection before this row: 2 surely, 1 perhaps, 0 surely
+    not."""
     connection = history.sessions(got.client, got.row).connection
     made = [
         box
@@ -134,7 +133,7 @@ def acknowledged(history: History, got: Got, row: int) -> int:
 
 
 def _is_ahead(history: History, got: Got, publish: Box) -> bool:
-    """Whether something waits that was published ahead of it, alike, before the client came back."""
+    """Whether a message waits that its publisher sent before the client came back, on the same topic and level."""
     sessions, row, level = history.sessions(got.client, got.row), got.row, got.told["level"]
     for other in history.boxes:
         if other.call is not CallName.PUBLISH or other.row >= row or other.client != publish.client or level < 1:
@@ -152,13 +151,13 @@ def _is_ahead(history: History, got: Got, publish: Box) -> bool:
 
 
 def _is_to_come_again(history: History, got: Got, row: int) -> bool:
-    """Whether it came at level 1, on a connection that ended before it was acknowledged."""
+    """Whether it came at level 1 on an earlier connection, and was surely not acknowledged there."""
     ended = history.sessions(got.client, got.row).connection < history.sessions(got.client, row).connection
     return ended and got.told["level"] == 1 and acknowledged(history, got, row) == 0
 
 
 def _is_not_again(history: History, end: int) -> bool:
-    """Whether something that was not acknowledged never came again for a subscription in force."""
+    """Whether a message that was not acknowledged never came again for a subscription in force."""
     for publish, client, one in history.owed(end):
         if history.sure_level(publish, one, end) != 1 or history.crash_ns(end) >= publish.ns:
             continue

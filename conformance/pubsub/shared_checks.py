@@ -1,4 +1,4 @@
-"""What the members of a group get of one subscription: PS-SHARED."""
+"""What the members of a shared subscription's group get: PS-SHARED."""
 
 from __future__ import annotations
 
@@ -59,7 +59,7 @@ from scatterproof.spec.trace import Kind, Order
     derived=(knowledge, crashes),
 )
 def one_member_gets_it(kind: int, flags: int, got: DeliveredRow, known: Known, crash_ns: State) -> Outcome:
-    """A client is judged where all that may have brought it the message is one shared subscription."""
+    """Judge a client only where a single subscription may have brought it the message, and that one is shared."""
     if kind == ENDED:
         return _all_came(flags, known, crash_ns[0])
     one, deliveries = find(known.messages, (got.sender, got.number)), known.deliveries
@@ -110,7 +110,7 @@ def _is_one_group(slot: int, other: int, known: Known) -> bool:
 
 @register_jitable
 def _stays(slot: int, known: Known) -> bool:
-    """Whether who got it is still on the connection on which it came."""
+    """Whether the client is still on the connection on which the delivery came."""
     client = field(known.deliveries, slot, TO)
     return is_present(known.clients, client) and field(known.deliveries, slot, LAST_CONNECTION) == connection_of(
         known.clients, client
@@ -119,7 +119,8 @@ def _stays(slot: int, known: Known) -> bool:
 
 @register_jitable
 def _all_came(flags: int, known: Known, crash_ns: int) -> Outcome:
-    """Of what no member has, what was published first, then by client."""
+    """The outcome when the run has settled: violated for the message that no member has and was published first, then
+    by client; SILENT where none is owed."""
     messages, subscriptions = known.messages, known.subscriptions
     lost, client, at_stake = -1, -1, False
     if not settled(flags):
@@ -141,7 +142,7 @@ def _all_came(flags: int, known: Known, crash_ns: int) -> Outcome:
 @register_jitable
 def _is_owed(one: int, slot: int, known: Known, crash_ns: int) -> bool:
     """Whether a member of the subscription's group must have the message: the subscription is surely in force, no
-    member asked for best effort, and none is away whose session lasts, as it may wait there."""
+    member asked for level 0, and no member with a lasting session is away, in which the message may wait."""
     messages, subscriptions, clients = known.messages, known.subscriptions, known.clients
     since_ns = field(messages, one, CALLED_NS)
     if field(messages, one, OUTCOME) != OK or field(messages, one, LEVEL) < 1 or crash_ns >= since_ns:
@@ -166,7 +167,7 @@ def _is_owed(one: int, slot: int, known: Known, crash_ns: int) -> bool:
 
 @register_jitable
 def _has_one(one: int, slot: int, known: Known) -> bool:
-    """Whether a member has it, and did not leave without an acknowledgement."""
+    """Whether a member has the message, and did not leave without acknowledging it."""
     deliveries, subscriptions = known.deliveries, known.subscriptions
     for other in range(room(subscriptions)):
         if not used(subscriptions, other) or not _is_one_group(slot, other, known):

@@ -1,4 +1,4 @@
-"""What the members of a group get, as predicates over a whole trace, as in `oracles`: PS-SHARED."""
+"""What a group of subscribers gets, as a predicate over a whole trace as in `oracles`: PS-SHARED."""
 
 from __future__ import annotations
 
@@ -19,15 +19,15 @@ def one_member_gets_it(trace: Trace) -> set[int]:
 
 
 def _group(history: History, client: int, publish: Box, row: int) -> Group | None:
-    """Of the one subscription that can have brought the client the message, where it is shared."""
+    """The group of the subscription that alone can have brought the client the message; None where there is none."""
     found = [one for node, one in history.subscriptions(row, publish.given["topic"]) if node == client]
     may = [one for one in found if one.may_until() >= publish.ns]
     return (may[0].group, may[0].filter) if len(may) == 1 and may[0].group > 0 else None
 
 
 def _is_one_too_many(history: History, got: Got) -> bool:
-    """Whether another member acknowledged it, or has it at best effort, or has it and stays while this one is not told
-    that it is a repeat."""
+    """Whether another member acknowledged the message, has it at level 0, or has it and stays while this delivery is
+    not marked as a repeat."""
     publish = history.of(got)
     if publish is None or history.is_kept(got):
         return False
@@ -71,7 +71,7 @@ def _is_lost(history: History, end: int) -> bool:
 
 
 def _may_keep(history: History, client: int, one: Subscription, end: int) -> bool:
-    """Whether the member may have asked for best effort, or the message may wait in its session while it is away."""
+    """Whether the member may have asked for level 0, or the message may wait in its session while it is away."""
     if one.levels(LEAST)[0] < 1:
         return True
     sessions = history.sessions(client, end)
@@ -79,7 +79,7 @@ def _may_keep(history: History, client: int, one: Subscription, end: int) -> boo
 
 
 def _has(history: History, client: int, publish: Box, end: int) -> bool:
-    """Whether it has it, and did not leave with it unacknowledged."""
+    """Whether the client has the message, and did not leave without acknowledging it."""
     copies = history.copies(client, publish, end)
     if not copies:
         return False

@@ -1,7 +1,7 @@
-"""The topics and filters of a run as the judge reads them: which filter matches which topic, and which other it covers.
+"""The topics and filters of a run as the judge reads them: which topics and which filters a filter matches and covers.
 
-Matching is by regular expressions, one for each filter; covering compares filters place by place. Neither is how the
-reference does it, so that each can find the other's mistakes.
+Each filter matches by a regular expression, and covers by a comparison place by place. The reference does neither this
+way, so that each side can find the other's mistakes.
 
 Clauses: PS-TOPIC, PS-MATCH, PS-GRAMMAR, PS-COVER.
 """
@@ -27,7 +27,7 @@ _DOCUMENT = re.compile(r"(?P<text>[^*>\[\]]*)(?P<star>\*?)(?P<rest>>?)|(?P<one>\
 
 @dataclass(frozen=True, slots=True)
 class Part:
-    """What one place of a filter takes: a token that is `text`, or with `wild` one that begins with it."""
+    """One place of a filter: it takes the token `text`, or with `wild` any token that begins with it."""
 
     text: str = ""
     wild: bool = False
@@ -38,8 +38,12 @@ class Part:
 
 @dataclass(frozen=True, slots=True)
 class Pattern:
-    """parts: its places. most: how many tokens may follow, None for any number. regular: of topics with their separator
-    in front of each token."""
+    """A filter.
+
+    parts: its places.
+    most: how many tokens may follow these; None for any number.
+    regular: a regular expression for topics with a separator in front of each token.
+    """
 
     parts: tuple[Part, ...]
     most: int | None
@@ -93,7 +97,7 @@ def _nats(text: str) -> Pattern:
 
 
 def _amqp(text: str) -> Pattern:
-    """Its places are not told: # may stand anywhere."""
+    """Without places, as `#` may stand anywhere: `covers` compares words."""
     words = text.split(".") if text else []
     wild = {"*": r"\.[^.]*", "#": r"(\.[^.]*)*"}
     return Pattern((), None, "".join(wild.get(word, rf"\.{re.escape(word)}") for word in words))
@@ -103,7 +107,7 @@ _READ: dict[str, Callable[[str], Pattern]] = {"document": _document, "mqtt": _mq
 
 
 class Vocabulary:
-    """Topics and filters by their places, from 0. BadInput for what is none."""
+    """Topics and filters, by index from 0. Raises BadInput for a text that is no topic or filter of the grammar."""
 
     def __init__(self, grammar: str, topics: Sequence[str], filters: Sequence[str]) -> None:
         self._grammar, self._topics, self._filters = grammar, tuple(topics), tuple(filters)
@@ -122,7 +126,7 @@ class Vocabulary:
         return self._regular[filter_].fullmatch(told) is not None
 
     def covers(self, wide: int, narrow: int) -> bool:
-        """Whether the one is known to match all that the other matches."""
+        """Whether the first filter surely matches every topic that the second one matches."""
         if self._grammar == "amqp":
             texts = (self._filters[wide], self._filters[narrow])
             return any(_takes_all_words(*(_wild_first(text, way) for text in texts)) for way in (1, -1))
@@ -132,14 +136,14 @@ class Vocabulary:
         if one.most is not None and (other.most is None or len(other.parts) + other.most > len(one.parts) + one.most):
             return False
         if len(other.parts) < len(one.parts):
-            # A filter of the tail alone has a token nevertheless: there is no topic without one.
+            # A filter that is only a tail takes a token nevertheless: every topic has one.
             return one.parts == (_ANY,) and self._grammar != "nats"
         return all(mine.takes_all_of(its) for mine, its in zip(one.parts, other.parts, strict=False))
 
 
 def _wild_first(text: str, way: int) -> tuple[str, ...]:
-    """Its words; of wildcards side by side each `*`, then one `#`, where there is any: their order changes nothing.
-    way: 1, or -1 for from the end."""
+    """The filter's words, with each run of wildcards sorted: all `*`, then one `#` if it has any. Their order makes no
+    difference to what matches. way: 1, or -1 to read from the end."""
     found: list[str] = []
     for is_wild, run in groupby(text.split(".")[::way] if text else (), lambda word: word in ("*", "#")):
         told = [*run]
@@ -148,7 +152,7 @@ def _wild_first(text: str, way: int) -> tuple[str, ...]:
 
 
 def _takes_all_words(wide: Sequence[str], narrow: Sequence[str]) -> bool:
-    """Word by word: `#` takes none, or one of the narrow filter, whatever that is."""
+    """Whether `wide` covers `narrow`, word by word: its `#` takes any number of words of the narrow filter."""
     if not wide or not narrow:
         return not narrow and all(word == "#" for word in wide)
     if wide[0] == "#":
@@ -177,7 +181,7 @@ def _arrays(grammar: str, topics: str, filters: str) -> tuple[npt.NDArray[np.int
 
 
 def counts(given: Mapping[str, Parameter]) -> dict[str, int]:
-    """How many topics and filters there are. BadInput for one that is none."""
+    """The numbers of topics and filters. Raises BadInput for a text that is none."""
     chosen = Parameters("pubsub", given)
     topics, filters = str(chosen["topics"]), str(chosen["filters"])
     _arrays(str(chosen["grammar"]), topics, filters)

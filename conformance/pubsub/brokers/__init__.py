@@ -1,1 +1,1 @@
-"""Third-party brokers: how each is started on loopback, and which filters receive which messages there."""
+"""Third-party brokers: how to start each on loopback, and find which filters receive which messages there."""

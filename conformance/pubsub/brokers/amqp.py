@@ -1,5 +1,5 @@
-"""Which filters receive which messages at a topic exchange: one queue a filter, all read on one connection, through
-pika."""
+"""Which filters receive which messages at a topic exchange, through pika: a queue for each filter, all on one
+connection."""
 
 from __future__ import annotations
 
@@ -12,8 +12,8 @@ EXCHANGE, END, LIMIT_S = "all", "zz-end", 60.0
 
 
 def ask(connection: Any, filters: Sequence[str], topics: Sequence[str]) -> set[tuple[int, int]]:
-    """As of `broker.Ask`; closes the connection. Raises CannotRun where the last message does not arrive in `LIMIT_S`
-    seconds."""
+    """As `broker.Ask`; closes the connection. Raises CannotRun where nothing arrives for `LIMIT_S` seconds, and a last
+    message is missing."""
     seen: set[tuple[int, int]] = set()
     ended: set[int] = set()
     channel = connection.channel()
@@ -31,7 +31,7 @@ def ask(connection: Any, filters: Sequence[str], topics: Sequence[str]) -> set[t
         channel.basic_publish(EXCHANGE, topic, str(at).encode())
         if at % 50 == 0:
             connection.process_data_events(0)
-    # The default exchange: to each queue by its name, behind all that is there.
+    # The default exchange puts a message into the queue of that name, behind all that is there.
     for number in range(len(filters)):
         channel.basic_publish("", f"filter-{number}", END.encode())
     waited = 0.0

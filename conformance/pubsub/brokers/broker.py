@@ -1,4 +1,4 @@
-"""A broker under test, as a record."""
+"""The record of a broker whose filters are tried."""
 
 from __future__ import annotations
 
@@ -8,19 +8,21 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TypeAlias
 
-# Given filters and topics, each as text: which filter was sent a message of which topic, as pairs of their numbers.
+# Takes filters and topics as texts; returns pairs (filter, topic), by index from 0, where the filter got the message.
 Ask: TypeAlias = Callable[[Sequence[str], Sequence[str]], set[tuple[int, int]]]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Broker:
-    """name: as the command line has it.
+    """A broker.
+
+    name: on the command line.
     text: what it is, for people.
-    grammar: of its filters, by name.
-    marked: whether topics whose first token begins with the grammar's mark may be published; a broker may refuse that.
-    spaces: whether tokens may have spaces; those of NATS may not, as is documented.
-    why_not: why it cannot be driven here, with what installs it; None where it can.
-    serve: its server, in a folder, until the context ends.
+    grammar: the name of its filters' grammar.
+    marked: whether it takes topics whose first token begins with the grammar's mark; a broker may refuse them.
+    spaces: whether tokens may have spaces; NATS documents that its own may not.
+    why_not: returns why it cannot run here, with what installs it; None where it can.
+    serve: runs its server in a folder until the context ends.
     """
 
     name: str

@@ -1,4 +1,4 @@
-"""The brokers that can be driven: a record each."""
+"""The brokers whose filters can be tried, a record each."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from scatterproof.conformance.pubsub.brokers.broker import Ask, Broker
 from scatterproof.conformance.serving import LOOPBACK, Served, free_ports, program
 from scatterproof.conformance.workqueue.products import rabbitmq_node
 
-# What starts a server at a port, given a folder of its own.
+# Returns the command that starts a server at a port, with a folder of its own.
 Command: TypeAlias = Callable[[int, Path], Sequence[str]]
 AEDES = Path(sys.prefix) / "node_modules" / "aedes"
 AEDES_SCRIPT = """
@@ -65,7 +65,7 @@ def _mosquitto(port: int, folder: Path) -> Sequence[str]:
 
 
 def mosquitto_program() -> str | None:
-    # Debian puts it into a folder that is only on root's PATH.
+    # Debian installs it into a folder that only root has on PATH.
     return program("mosquitto") or shutil.which("mosquitto", path="/usr/sbin")
 
 
@@ -151,7 +151,7 @@ BROKERS = (
         name="amqtt",
         text="amqtt",
         grammar="mqtt",
-        marked=False,  # it ends the connection of who publishes there, as the standard lets it
+        marked=False,  # it ends the publisher's connection, as the standard allows
         why_not=_needs(
             "install amqtt and paho-mqtt of PyPI into this environment", "paho", lambda: program("amqtt") is not None
         ),

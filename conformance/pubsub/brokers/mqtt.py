@@ -1,4 +1,4 @@
-"""Which filters receive which messages at a broker of MQTT 3.1.1: one client a filter, through paho."""
+"""Which filters receive which messages at a broker of MQTT 3.1.1, through paho: a client for each filter."""
 
 from __future__ import annotations
 
@@ -12,11 +12,11 @@ from scatterproof.conformance.serving import LOOPBACK
 from scatterproof.spec.errors import CannotRun
 
 END, LIMIT_S = "zz-end", 60.0
-_AT_ONCE = 50  # messages that are under way to the broker
+_AT_ONCE = 50  # messages on their way to the broker
 
 
 class _Subscriber:
-    """A client with one filter, and one more for the last message. seen: the topics that it was sent, by number."""
+    """A client that subscribes to its filter, and to the last message. seen: the indices of topics that it received."""
 
     def __init__(self, paho: Any, port: int, name: str, filter_text: str) -> None:
         self.seen: set[int] = set()
@@ -50,7 +50,7 @@ class _Subscriber:
 
 
 def ask(port: int, filters: Sequence[str], topics: Sequence[str]) -> set[tuple[int, int]]:
-    """As of `broker.Ask`. Raises CannotRun where a filter is refused, or the last message does not arrive in `LIMIT_S`
+    """As `broker.Ask`. Raises CannotRun where a filter is refused, or the last message does not arrive within `LIMIT_S`
     seconds."""
     paho = importlib.import_module("paho.mqtt.client")
     with ExitStack() as opened:

@@ -1,4 +1,4 @@
-"""Which filters receive which messages at NATS: one client with all filters, through nats-py."""
+"""Which filters receive which messages at NATS, through nats-py: one client with all filters."""
 
 from __future__ import annotations
 
@@ -10,10 +10,11 @@ from typing import Any
 from scatterproof.conformance.serving import LOOPBACK
 
 END, LIMIT_S = "zz.end", 60.0
-_AT_ONCE = 200  # messages that are under way to the broker
+_AT_ONCE = 200  # messages on their way to the broker
 
 
 def ask(port: int, filters: Sequence[str], topics: Sequence[str]) -> set[tuple[int, int]]:
+    """As `broker.Ask`. Raises TimeoutError where the last message does not arrive within `LIMIT_S` seconds."""
     return asyncio.run(_ask(port, filters, topics))
 
 
@@ -36,7 +37,7 @@ async def _ask(port: int, filters: Sequence[str], topics: Sequence[str]) -> set[
     for number, text in enumerate(filters):
         await subscriber.subscribe(text, cb=taking(number), pending_msgs_limit=-1, pending_bytes_limit=-1)
     await subscriber.subscribe(END, cb=end)
-    for _ in range(2):  # The PING of the first overtakes the subscriptions: docs/reports/nats-py-flush.md.
+    for _ in range(2):  # The first one's PING overtakes the subscriptions: docs/reports/nats-py-flush.md.
         await subscriber.flush()
     for number, topic in enumerate(topics):
         await publisher.publish(topic, str(number).encode())
@@ -45,7 +46,7 @@ async def _ask(port: int, filters: Sequence[str], topics: Sequence[str]) -> set[
     await publisher.publish(END, END.encode())
     await publisher.flush()
     await asyncio.wait_for(ended.wait(), LIMIT_S)
-    # What came ahead of the end may wait still, each subscription in a queue of its own.
+    # Earlier messages may still wait: each subscription has a queue of its own.
     await subscriber.drain()
     await publisher.close()
     return seen

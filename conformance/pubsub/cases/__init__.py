@@ -1,5 +1,5 @@
-"""The conformance cases of publish and subscribe, as cases.toml has them: at least one a clause, with what an
-implementation with that mistake gets wrong."""
+"""The conformance cases of publish and subscribe, from cases.toml: at least one for each clause, with the mistake that
+it shows."""
 
 from __future__ import annotations
 

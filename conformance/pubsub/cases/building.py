@@ -1,4 +1,4 @@
-"""What the cases of publish and subscribe are written with.
+"""The words in which the cases of publish and subscribe are written.
 
 A step is `publishes TOPIC`, `subscribes FILTER` or `unsubscribes FILTER`, named as they are written, with a `level` of
 1 unless it is given; `set` may name topics and filters of the case's own. Appliances are in a row, numbered from 0;
@@ -31,13 +31,13 @@ WORDS: dict[str, tuple[tuple[str, ...], tuple[str, ...]]] = {
 
 
 def row_of(appliances: int, clients: Sequence[NodeId], *, closed: bool = False) -> Topology:
-    """closed: the first and the last are joined, too."""
+    """Appliances in a row, with clients. closed: whether the last is joined to the first, too."""
     joined = [(one, one + 1) for one in range(appliances - 1)]
     return attached(appliances, [*joined, *([(0, appliances - 1)] if closed else ())], clients)
 
 
 def publishes(time_ns: int, client: NodeId, topic: int, level: int = 1) -> Call:
-    """Payloads differ by time and client."""
+    """A publish; the payload names time and client, so that payloads differ."""
     return Call(time_ns, client, CallName.PUBLISH, {"topic": topic, "level": level}, b"%d of %d" % (time_ns, client))
 
 
@@ -56,7 +56,7 @@ def words(grammar: str = "document") -> dict[str, Parameter]:
 
 
 def _with(make: Callable[..., Call], which: int) -> Callable[[CaseStep], Iterator[Call]]:
-    """which: 0 where it is given a topic, 1 a filter."""
+    """A step that makes one call. which: 0 where its words name topics, 1 where they name filters."""
 
     def made(step: CaseStep) -> Iterator[Call]:
         there = _there(step.of, which)
@@ -70,7 +70,7 @@ def _with(make: Callable[..., Call], which: int) -> Callable[[CaseStep], Iterato
 
 
 def _there(written: WrittenCase, which: int) -> tuple[str, ...]:
-    """Of the case alone where it names its own, by line."""
+    """The case's topics (0) or filters (1): its own, one a line, where it names any, else the grammar's."""
     own = written.set.get(("topics", "filters")[which])
     return WORDS[_grammar(written)][which] if own is None else tuple(str(own).split("\n"))
 

@@ -1,1 +1,1 @@
-"""Third-party brokers, driven by their clients and judged by what their documents promise."""
+"""Brokers, driven through their clients and judged by what their documents promise."""

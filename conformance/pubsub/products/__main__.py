@@ -1,5 +1,5 @@
 """`python -m scatterproof.conformance.pubsub.products [BROKER...] [--runs N] [--seed S] [--quiet] [--results DIR]`:
-start brokers, drive them by their clients at random, and judge each by what its documents promise."""
+start brokers, drive each at random through its clients, and judge it by what its documents promise."""
 
 from __future__ import annotations
 

@@ -1,6 +1,6 @@
-"""Drawn runs at a broker: clients that subscribe, come and go, and acknowledge late, while another publishes.
+"""Drawn runs at a broker: clients subscribe, come and go, and acknowledge late, while another one publishes.
 
-A client never has two subscriptions that match one topic: a broker of MQTT 3.1.1 may send a copy for each (3.3.5).
+No two subscriptions of a client match the same topic: a broker of MQTT 3.1.1 may send a copy for each (3.3.5).
 """
 
 from __future__ import annotations
@@ -34,13 +34,13 @@ VOCABULARY = Vocabulary(
 
 
 def words(name: str) -> Words:
-    """Topics and filters for the run of this name, which no other run uses."""
+    """The topics and filters of the run of this name; no other run uses them."""
     topics = (f"{name}/a/x", f"{name}/b/x", f"{name}/b/y/z")
     return Words(grammar="mqtt", topics=topics, filters=(f"{name}/a/+", f"{name}/b/#", f"{name}/b/x"))
 
 
 def words_of_nats(name: str) -> Words:
-    """`>` is one token at least, so that no two of a client's filters match one subject: JetStream allows no others."""
+    """`>` takes at least one token, so no two filters of a client match the same subject: JetStream refuses such."""
     return Words(
         grammar="nats",
         topics=(f"{name}.a", f"{name}.a.x", f"{name}.b.x"),
@@ -55,17 +55,19 @@ def words_of_amqp(name: str) -> Words:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Shape:
-    """What runs may contain. Less avoids what a broker does not claim, or known mistakes.
+    """What runs may contain. Narrow it to avoid known mistakes, and what a broker does not claim.
 
     levels: of messages and subscriptions.
-    filters: that a client may have.
-    lasting: how many of ten connections begin a session that lasts.
-    drops: connections end without a word.
+    filters: the sets of filters that a client may have, by number.
+    lasting: how many of ten connections begin a lasting session.
+    drops: connections break without a DISCONNECT.
     stalls: clients stop reading.
-    holds: clients acknowledge when a step asks them to, and not at once.
-    leaves: subscriptions are ended.
-    retain, expiry: some messages are kept, or expire.
-    restarts: how the broker is restarted, in one of three runs.
+    holds: clients acknowledge only when a step asks them to; otherwise also after each step that may bring messages.
+    leaves: clients unsubscribe.
+    retain, expiry: some messages are retained, or expire.
+    restarts: how the broker is restarted, in one of three runs; None where it never is.
+    shared: clients share filter 1, as one group.
+    steps: how often steps are drawn, after all clients have connected and subscribed.
     """
 
     levels: tuple[int, ...] = (0, 1, 2)

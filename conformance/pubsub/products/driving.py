@@ -1,9 +1,8 @@
-"""A run at a broker: steps of clients that publish, subscribe, come and go, carried out through a port to the broker
-and recorded.
+"""A run at a broker: clients publish, subscribe, come and go, step by step through a port, and all is recorded.
 
-Client 1 publishes. The others subscribe; they acknowledge what they get when a step asks them to, and at the end. Then
-all clients with a lasting session reconnect, and all acknowledge, until nothing arrives any more. A run with a missing
-message gets more time before it ends, so that a slow broker does not count as one that loses messages.
+Client 1 publishes. The others subscribe, and acknowledge when a step asks them to. At the end all clients with a
+lasting session reconnect, and all acknowledge until nothing arrives any more. Where a message is missing then, the run
+gets more time, so that a slow broker does not count as one that loses messages.
 """
 
 from __future__ import annotations
@@ -26,16 +25,18 @@ PUBLISHER: NodeId = 1
 QUIET_S, PATIENCE_S = 0.15, 4.0
 _ROUNDS = 20
 
-# Node, topic, payload, level, whether it is marked as a repeat, and as kept.
+# Takes node, topic, payload, level, whether it is marked as a repeat, and whether as retained.
 Deliver = Callable[[NodeId, str, bytes, int, bool, bool], None]
 
 
 class Move(StrEnum):
     """Steps that are no calls.
 
-    DROP: the client's connection ends without a word. STALL: it reads nothing more from its connection.
-    TAKE: it reads all that comes. WAIT: clients only read, for some seconds.
-    KILL: the broker is killed, and started again.
+    DROP: break the client's connection.
+    STALL: the client stops reading from its connection.
+    TAKE: the client reads again.
+    WAIT: clients only read, for `seconds`.
+    KILL: kill the broker, and start it again.
     """
 
     DROP = "drop"
@@ -56,7 +57,7 @@ Steps = Sequence[Call | Step]
 
 
 class Port(Protocol):
-    """The connections of one run's clients to a broker. A call returns its outcome: unknown where no answer came."""
+    """The connections of a run's clients to a broker. Calls return their outcome: UNKNOWN where no answer came."""
 
     def connect(self, node: NodeId, lasts: bool) -> Outcome: ...
 
@@ -89,7 +90,7 @@ class Port(Protocol):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Words:
-    """What a run speaks of: a grammar, topics and filters, as they are written."""
+    """The topics and filters of a run, as texts of a grammar."""
 
     grammar: str
     topics: tuple[str, ...]
@@ -97,13 +98,13 @@ class Words:
 
 
 class Driver:
-    """Carries out steps through a port. clients: how many there are."""
+    """Carries out steps through a port. clients: their number."""
 
     def __init__(self, make_port: Callable[[Deliver], Port], words: Words, clients: int) -> None:
         self.history = History(clients, words.grammar, words.topics, words.filters)
         self._words, self._nodes = words, range(1, clients + 1)
         self._port = make_port(self.history.delivered)
-        self._lasts: dict[NodeId, bool] = {}  # of those that surely are connected, or whose session lasts
+        self._lasts: dict[NodeId, bool] = {}  # by client: whether the session of its last connection lasts
         self._on: set[NodeId] = set()
 
     def make(self, step: Call | Step) -> None:
@@ -173,7 +174,7 @@ class Driver:
         return port.unsubscribe(node, filter_)
 
     def settle(self) -> None:
-        """All clients with a lasting session reconnect, and receive what is left for them."""
+        """Reconnect all clients with a lasting session, and receive and acknowledge until nothing is left."""
         for node in self._nodes:
             self._port.stall(node, False)
         self._look()
@@ -213,7 +214,7 @@ def play(
     iut: str,
     patience_s: float = PATIENCE_S,
 ) -> Trace:
-    """patience_s: how long to wait for missing messages, in s."""
+    """Carry out the steps; returns the trace. patience_s: how long to wait for missing messages, in s."""
     driver = Driver(make_port, words, clients)
     for step in steps:
         driver.make(step)

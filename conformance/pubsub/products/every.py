@@ -1,4 +1,4 @@
-"""The brokers that are driven here: those of others, and our own appliance."""
+"""All brokers that can be judged: third-party ones, and our own appliance."""
 
 from __future__ import annotations
 

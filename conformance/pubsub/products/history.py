@@ -1,4 +1,4 @@
-"""What clients of a broker call and are delivered, as rows: one history a run."""
+"""The history of a run at a broker: the clients' calls and deliveries, as rows of a trace."""
 
 from __future__ import annotations
 
@@ -19,8 +19,8 @@ _KINDS = (Kind.CALLED, Kind.RETURNED, Kind.DELIVERED, Kind.CRASHED, Kind.RESTART
 
 
 class History:
-    """Numbers the calls of clients from 1 to `clients`, and records them. The payload of a message names it: its sender
-    and number, which no other message of the run has."""
+    """Numbers and records the calls of clients 1 to `clients`. A message's payload names its sender and number, so that
+    no two messages of a run have the same."""
 
     def __init__(self, clients: int, grammar: str, topics: Sequence[str], filters: Sequence[str]) -> None:
         self._begun_ns, self._recorder, self._clients = time.monotonic_ns(), Recorder(), clients
@@ -36,7 +36,7 @@ class History:
         self.rows: list[Row] = []
 
     def called(self, call: Call) -> bytes:
-        """Record a call; returns the payload of the message that it publishes."""
+        """Record a call; returns the payload for what it publishes."""
         number = self._operations[call.node] = self._operations.get(call.node, 0) + 1
         body = b"%d.%d" % (call.node, number)
         call = self._open[call.node] = Call(call.time_ns, call.node, call.call, call.arguments, body)
@@ -48,7 +48,7 @@ class History:
         self._note(Kind.RETURNED, node, self._recorder.returned(node, call, Return(number, outcome, {})))
 
     def delivered(self, node: NodeId, topic: str, body: bytes, level: int, again: bool, retain: bool) -> None:
-        """Record a delivery; a payload that names nothing is recorded as a message that nobody has published."""
+        """Record a delivery. A payload that names no message is recorded as one that nobody published."""
         sender, _, number = body.partition(b".")
         named = sender.isdigit() and number.isdigit() and 1 <= int(sender) <= self._clients
         of = (int(sender), int(number)) if named else (ABSENT, ABSENT)
@@ -62,7 +62,7 @@ class History:
         self._note(Kind.RESTARTED, BROKER, self._recorder.ended(ABSENT))
 
     def trace(self, seed: int, iut: str) -> Trace:
-        """iut: what is under test, with its version."""
+        """The run as a trace that has settled. iut: the implementation under test, with its version."""
         now, topology = self._now_ns(), attached(1, [], [BROKER] * self._clients)
         ended = (now, now, ABSENT, int(Kind.ENDED), ABSENT, ABSENT, *self._recorder.ended(CLEAN | QUIESCENT))
         header = Header(

@@ -1,4 +1,4 @@
-"""A port to a broker of MQTT 3.1.1, or 5, through paho: clients of one thread that read when they are told to."""
+"""A port to a broker of MQTT 3.1.1 or 5, through paho: clients in one thread, which read only when asked to."""
 
 from __future__ import annotations
 
@@ -17,14 +17,20 @@ from scatterproof.spec.core import Outcome
 from scatterproof.spec.topology import NodeId
 
 MQTT_5 = 5
-_FOR_EVER = 0xFFFFFFFF  # the longest that a session of MQTT 5 can last: it does not expire
+_FOR_EVER = 0xFFFFFFFF  # the expiry interval of a session of MQTT 5 that never expires
 
 
 @dataclass(slots=True)
 class _One(Client):
-    """A client: paho's, which outlives its connections while its session lasts. answered: what came back by packet
-    identifier, True where it was refused. shared: by filter, how the broker is told of it. An unacknowledged message is
-    kept as (packet identifier, level)."""
+    """A client.
+
+    paho: paho's client; it outlives a connection while the session lasts.
+    lasts: whether its session outlives the connection.
+    connected, refused: how its last connect ended.
+    answered: by packet identifier, whether the answer was a refusal.
+    shared: by filter, the text that was subscribed to.
+    unacknowledged: of each message, packet identifier and level.
+    """
 
     paho: Any = None
     lasts: bool = False
@@ -35,7 +41,7 @@ class _One(Client):
 
 
 class MqttPort(ClientsPort[_One]):
-    """login: a user and a password."""
+    """A port to MQTT. version: 4 for MQTT 3.1.1, or MQTT_5. login: user and password, None for anonymous clients."""
 
     def __init__(
         self,
@@ -61,7 +67,7 @@ class MqttPort(ClientsPort[_One]):
         if one.paho is None or not lasts or not one.lasts:
             one.paho, one.unacknowledged = self._fresh(node, one, lasts), []
         one.lasts, one.refused, one.stalled, one.answered = lasts, False, False, {}
-        # The packet identifiers of messages at level 1 are no longer valid; at level 2 they are.
+        # Over a reconnection only the packet identifiers of messages at level 2 stay valid.
         one.unacknowledged = [(mid, level) for mid, level in one.unacknowledged if level == 2]
         more = self._session(lasts) if self._version == MQTT_5 else {}
         try:
@@ -98,7 +104,7 @@ class MqttPort(ClientsPort[_One]):
         def got(_client: Any, _data: Any, message: Any) -> None:
             if message.qos > 0:
                 one.unacknowledged.append((message.mid, message.qos))
-            # An empty payload deletes a retained message: it is no message of the run's.
+            # An empty payload deletes a retained message: the run does not count it as a message.
             if message.payload:
                 self._take(node, message.topic, message.payload, message.qos, message.dup, message.retain)
 
@@ -163,8 +169,8 @@ class MqttPort(ClientsPort[_One]):
         return self._answer(one, mid)
 
     def acknowledge(self, node: NodeId) -> Outcome:
-        """The acknowledgements have surely arrived when a packet sent behind them is answered: an unsubscribe from a
-        filter that does not exist."""
+        """The acknowledgements have surely arrived once a packet sent behind them is answered: an unsubscribe from a
+        filter to which nobody subscribed."""
         one = self._ones[node]
         for mid, level in one.unacknowledged:
             one.paho.ack(mid, level)

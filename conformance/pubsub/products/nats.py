@@ -1,4 +1,4 @@
-"""Ports to NATS through nats-py: its core, and JetStream, where a client's subscriptions are one durable consumer."""
+"""Ports to NATS through nats-py: core NATS, and JetStream, where a client's subscriptions are one durable consumer."""
 
 from __future__ import annotations
 
@@ -15,15 +15,21 @@ from scatterproof.conformance.serving import LOOPBACK
 from scatterproof.spec.core import Outcome
 from scatterproof.spec.topology import NodeId
 
-# How long JetStream waits for an acknowledgement before it sends again; a client that is back waits for that.
+# How long JetStream waits for an acknowledgement before it redelivers, in s. A client that reconnects first waits that
+# long.
 ACK_WAIT_S = 0.6
 _GLANCE_S = 0.03
 
 
 @dataclass(slots=True)
 class _One(Client):
-    """subscribed: by filter. consumers: by name, filters and what is pulled from. last_s: when it last got something.
-    Unacknowledged messages are kept as nats-py's messages."""
+    """A client.
+
+    last_s: when it last got a message, in s.
+    subscribed: by filter, nats-py's subscription; at JetStream the consumer's name.
+    consumers: by name, the filters, and the subscription to pull from.
+    unacknowledged: nats-py's messages.
+    """
 
     connection: Any = None
     last_s: float = 0.0
@@ -32,14 +38,14 @@ class _One(Client):
 
 
 async def _written(one: _One) -> None:
-    """The server has read all that the client has sent: the PING of the first flush overtakes what waits to be written
-    (docs/reports/nats-py-flush.md)."""
+    """Return once the server has read all that the client sent. Two flushes, as the first one's PING overtakes what
+    waits to be written (docs/reports/nats-py-flush.md)."""
     for _ in range(2):
         await one.connection.flush()
 
 
 class CorePort(ClientsPort[_One]):
-    """Core NATS: nothing is acknowledged, and nobody's subscriptions outlive the connection."""
+    """Core NATS: nothing is acknowledged, and no subscription outlives its connection."""
 
     level = 0
 
@@ -49,7 +55,7 @@ class CorePort(ClientsPort[_One]):
         self._port, self._loop = port, asyncio.new_event_loop()
 
     def _run(self, call: Coroutine[Any, Any, None]) -> Outcome:
-        """Unknown where the call did not return in time, or its connection is closed."""
+        """OK, or UNKNOWN where the call fails, or does not return within `ANSWER_S` seconds."""
         try:
             self._loop.run_until_complete(asyncio.wait_for(call, ANSWER_S))
         except (OSError, TimeoutError, self._nats.errors.Error):
@@ -65,7 +71,7 @@ class CorePort(ClientsPort[_One]):
 
     async def _connect(self, one: _One) -> None:
         async def quiet(_: Exception) -> None:
-            """The caller sees the errors of a connection."""
+            """Print nothing: the caller gets the errors of a connection."""
 
         address = f"nats://{LOOPBACK}:{self._port}"
         one.connection = await self._nats.connect(address, allow_reconnect=False, error_cb=quiet)
@@ -132,9 +138,9 @@ class CorePort(ClientsPort[_One]):
 
 
 class JetStreamPort(CorePort):
-    """A stream of the run's own, in a file. A client's subscriptions are the filters of one durable consumer, that it
-    pulls from; those of a group are of one that its members share. at_once: how many unacknowledged messages a consumer
-    may have; with 1, messages that are sent again keep their order."""
+    """A stream for each run, in a file. A client's subscriptions are the filters of one durable consumer, from which it
+    pulls; the members of a group share one. at_once: how many unacknowledged messages a consumer may have; with 1,
+    redelivered messages keep their order."""
 
     level = 1
 

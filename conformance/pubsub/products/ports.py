@@ -1,4 +1,4 @@
-"""What ports to brokers share: the clients of a run, all in one thread, which read when they are told to."""
+"""What ports to brokers share: a run's clients, all in one thread, which read only when asked to."""
 
 from __future__ import annotations
 
@@ -17,7 +17,11 @@ ANSWER_S = 10.0
 
 @dataclass(slots=True)
 class Client:
-    """stalled: it reads nothing. unacknowledged: what acknowledges each message that it was delivered."""
+    """A client.
+
+    stalled: whether it reads nothing.
+    unacknowledged: for each message that it has not acknowledged, what its acknowledgement needs.
+    """
 
     stalled: bool = False
     unacknowledged: list[Any] = field(default_factory=list)
@@ -27,8 +31,12 @@ C = TypeVar("C", bound=Client)
 
 
 class ClientsPort(ABC, Generic[C]):
-    """name: of the run, a prefix of all names at the broker, so that runs do not meet. restart: kill the broker, and
-    start it again."""
+    """A port over clients of one kind.
+
+    name: the run's, a prefix of all its names at the broker, so that runs do not meet.
+    make: makes a client.
+    restart: kills the broker, and starts it again.
+    """
 
     def __init__(self, deliver: Deliver, name: str, make: Callable[[], C], restart: Callable[[], None] | None) -> None:
         self._deliver, self._name, self._make, self._restart = deliver, name, make, restart
@@ -37,21 +45,20 @@ class ClientsPort(ABC, Generic[C]):
 
     @abstractmethod
     def drop(self, node: NodeId) -> None:
-        """Its connection, where it has one, ends without a word."""
+        """Break the client's connection, where it has one."""
 
     @abstractmethod
     def is_connected(self, node: NodeId) -> bool: ...
 
     @abstractmethod
     def _read(self, most_s: float) -> None:
-        """Read what has arrived for clients that are not stalled; wait `most_s` seconds at the most, where nothing
-        has."""
+        """Read what has arrived for clients that are not stalled; where nothing has, wait `most_s` seconds at most."""
 
     def _one(self, node: NodeId) -> C:
         return self._ones.setdefault(node, self._make())
 
     def _take(self, node: NodeId, topic: str, body: bytes, level: int, again: bool, retain: bool = False) -> None:
-        # A message without an acknowledgement is sent again for ever.
+        # Repeats do not count: a message that is never acknowledged comes again for ever.
         self._got += not again
         self._deliver(node, topic, body, level, again, retain)
 

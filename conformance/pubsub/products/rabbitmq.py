@@ -1,5 +1,5 @@
-"""A topic exchange of RabbitMQ, through pika: a client has a durable queue for a session, and bindings of it for its
-subscriptions. What is published is persistent, and confirmed; what is delivered is acknowledged one by one."""
+"""A topic exchange of RabbitMQ, through pika: a client's session is a durable queue, its subscriptions are bindings.
+Messages are persistent and confirmed; deliveries are acknowledged one by one."""
 
 from __future__ import annotations
 
@@ -22,15 +22,15 @@ from scatterproof.spec.topology import NodeId
 from scatterproof.spec.trace import Trace
 
 LEVEL = 1
-# A removed binding leaves its messages in the queue, as a subscription does.
+# When a binding is removed, its messages stay in the queue, as those of a subscription do.
 SHAPE = Shape(levels=(LEVEL,), lasting=10, restarts=Move.KILL)
-# The last binding can be gone when the node is killed sooner than this.
+# A binding made less than this many seconds before the node is killed can be lost.
 ON_DISK_S = 2.5
 
 
 @dataclass(slots=True)
 class _One(Client):
-    """bound: the filters that its queue is bound by. Unacknowledged messages are kept as delivery tags."""
+    """A client. bound: the filters by which its queue is bound. unacknowledged: delivery tags."""
 
     connection: Any = None
     channel: Any = None
@@ -38,7 +38,7 @@ class _One(Client):
 
 
 class TopicPort(ClientsPort[_One]):
-    """name: of its exchange, too."""
+    """A port to a topic exchange. name: the run's, and the exchange's."""
 
     def __init__(self, deliver: Deliver, node: RabbitNode, name: str) -> None:
         super().__init__(deliver, name, _One, partial(node.restart, kill=True))
@@ -62,7 +62,8 @@ class TopicPort(ClientsPort[_One]):
         return Outcome.OK
 
     def _consume(self, node: NodeId, one: _One) -> None:
-        """Messages that the last connection has not acknowledged are back in the queue once it has no consumer."""
+        """Consume, once the queue has no consumer: then what the last connection left unacknowledged is back in it.
+        Consume nothing where it keeps one for `ANSWER_S` seconds."""
         until = time.monotonic() + ANSWER_S
         while one.channel.queue_declare(self._queue(node), passive=True).method.consumer_count:
             if time.monotonic() > until:
@@ -77,7 +78,7 @@ class TopicPort(ClientsPort[_One]):
 
     def drop(self, node: NodeId) -> None:
         one = self._ones[node]
-        # Closing a connection fails when its server is gone.
+        # Closing fails where the server is gone.
         with suppress(*self._node.losses):
             if one.connection is not None and one.connection.is_open:
                 one.connection.close()
@@ -132,7 +133,7 @@ class TopicPort(ClientsPort[_One]):
         for tag in one.unacknowledged:
             one.channel.basic_ack(tag)
         one.unacknowledged.clear()
-        # The answer shows that the channel has carried out all that was sent before.
+        # Its answer shows that the channel has carried out all acknowledgements.
         one.channel.basic_qos(prefetch_count=0)
         return Outcome.OK
 

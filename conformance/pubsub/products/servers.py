@@ -1,4 +1,4 @@
-"""The brokers that are judged: a record each, of how it is started on loopback, its port, and what is drawn for it."""
+"""The brokers that are judged, a record each: how to start it on loopback, its port, and what to draw for it."""
 
 from __future__ import annotations
 
@@ -35,13 +35,15 @@ PROFILE = Path(__file__).with_name("mqtt-3.1.1.toml")
 class Server:
     """A broker.
 
-    name, text, why_not: as of a product.
-    command: what starts it at a port of loopback, with a folder of its own.
-    version: of what is installed.
-    shape, quiet: what runs may contain; and what avoids the reported mistakes, and breaks nothing.
-    port: makes the port of a run; MQTT 3.1.1 when left out.
-    words: the topics and filters of a run, by its name.
-    profile, package, of_version: as of a product.
+    name, text, why_not: as in `Product`.
+    command: returns the command that starts it at a port of loopback, with a folder of its own.
+    version: returns the installed version.
+    shape: what runs may contain.
+    quiet: what quiet runs may contain: it avoids the reported mistakes, and no clause is broken.
+    port: makes the port of a run; by default for MQTT 3.1.1.
+    words: returns the topics and filters of a run, by the run's name.
+    profile, package: as in `Product`.
+    of_version: returns the record of another version; None where there is none.
     """
 
     name: str
@@ -62,7 +64,7 @@ class Server:
         reason = self.why_not()
         if reason is not None:
             raise CannotRun(reason)
-        # The folder is emptied: an earlier server may have left its state.
+        # Empty the folder: an earlier server may have left its state.
         folder = folder.resolve() / "server"
         shutil.rmtree(folder, ignore_errors=True)
         folder.mkdir(parents=True)
@@ -96,7 +98,7 @@ class Server:
         )
 
     def beside(self, package: Package, version: str, *, command: known.Command) -> Server:
-        """Another version, in a folder of its own."""
+        """The record of another version, which is installed in a folder of its own."""
 
         def why_not() -> str | None:
             lacking, run = self.why_not(), f"run {' '.join(package.command(version))}"
@@ -124,7 +126,7 @@ require("net").createServer(require("aedes")().handle).listen(+port, address);
 
 
 def _aedes(version: str) -> Server:
-    """Strictly below version 1 a broker is made by `aedes()`, not by `Aedes.createBroker()`."""
+    """Versions strictly below 1 make a broker by `aedes()`, later ones by `Aedes.createBroker()`."""
     folder, is_old = _AEDES.folder(version), version.startswith("0.")
     words = ["-e", _AEDES_0] if is_old else ["--input-type=module", "-e", known.AEDES_SCRIPT]
 
@@ -182,14 +184,14 @@ MOSQUITTO = Server(
     command=_mosquitto,
     version=_mosquitto_version,
 )
-# Some messages expire, and one filter is shared; whose session ends, is sent nothing over again, as that is a SHOULD.
+# All sessions last: to send another member what an ended session has not acknowledged is only a SHOULD.
 OF_MQTT_5 = Shape(lasting=10, leaves=False, expiry=True, shared=True)
 MOSQUITTO_5 = replace(
     MOSQUITTO,
     name="mosquitto-5",
     text="mosquitto, of MQTT 5: messages that expire, and shared subscriptions",
     shape=OF_MQTT_5,
-    # What is expired is sent again as soon as something else is sent.
+    # The same: its mistake needs 20 expired messages, and ends once something else is published.
     quiet=OF_MQTT_5,
     port=partial(MqttPort, version=MQTT_5),
     profile=Path(__file__).with_name("mqtt-5.toml"),
@@ -200,17 +202,17 @@ AMQTT = Server(
     why_not=_of["amqtt"].why_not,
     command=_amqtt,
     version=lambda: importlib.metadata.version("amqtt"),
-    # By design it keeps nothing for anonymous clients.
+    # It keeps no session of an anonymous client, by design.
     port=partial(MqttPort, login=("one", "one")),
-    # What is published below a subscription's level comes at that; what was not acknowledged is not sent again; what
-    # waited is marked as retained, and retained messages come to clients that have not subscribed to them.
+    # Its mistakes: a message published below a subscription's level comes at that level; unacknowledged messages are
+    # not sent again; waiting ones are marked as retained; retained ones reach clients that did not subscribe to them.
     quiet=Shape(levels=(1,), lasting=0),
     package=_AMQTT,
     of_version=_amqtt_of,
 )
 AMQTT_0 = replace(_amqtt_of("0.11.4"), name="amqtt-0.11")
-# Known mistakes of aedes: messages that wait or are in flight when a client with a lasting session goes, and unlike
-# levels.
+# aedes errs about messages that wait or are in flight when a client with a lasting session leaves, and where levels
+# differ.
 AEDES_QUIET = Shape(levels=(1,), lasting=0, retain=True)
 AEDES = Server(
     name="aedes",
@@ -241,7 +243,7 @@ def _lacks_rabbitmq() -> str | None:
     return known.lacks_paho()
 
 
-# It has no level 2; and what is published at level 0 and at level 1 takes two ways, so that there is no order of both.
+# It has no level 2. Messages of level 0 and of level 1 take two ways, without an order between both.
 OF_RABBITMQ = replace(LASTING, levels=(1,))
 RABBITMQ_MQTT = Server(
     name="rabbitmq-mqtt",
@@ -250,7 +252,7 @@ RABBITMQ_MQTT = Server(
     command=rabbitmq_node.mqtt_command,
     version=rabbitmq_node.version,
     shape=OF_RABBITMQ,
-    # After a reconnection nothing is unsubscribed from. (A restart takes ten seconds.)
+    # Its mistake: after a reconnection, unsubscribing does nothing. (No restarts: each takes ten seconds.)
     quiet=replace(OF_RABBITMQ, leaves=False, restarts=None),
     profile=Path(__file__).with_name("rabbitmq-mqtt.toml"),
 )
@@ -258,13 +260,13 @@ RABBITMQ_MQTT = Server(
 
 # ---------------------------------------------------------------- NATS
 
-# Core NATS delivers at most once, to clients that are connected.
+# Core NATS delivers at most once, and only to connected clients.
 OF_CORE = Shape(levels=(0,), lasting=0, drops=False, stalls=False, shared=True)
-# A consumer's filters are those that it begins with: one that is added later may match what is there.
+# A consumer keeps its first filters: one added later could match messages that are in the stream already.
 OF_JETSTREAM = Shape(
     levels=(1,), lasting=10, leaves=False, filters=((1, 2), (1, 3), (1,), (2,)), restarts=Move.KILL, steps=30
 )
-# In some versions one filter hides what another one matches, or `>` takes in its parent.
+# In some versions one filter hides what another one matches, or `a.>` matches `a`, too.
 ONE_FILTER = replace(OF_JETSTREAM, filters=((1,), (3,)))
 
 
@@ -308,7 +310,7 @@ NATS_MQTT = Server(
     command=known.nats_mqtt,
     version=_nats_version,
     shape=LASTING,
-    # When it is killed, a message of level 2 can be lost, and sessions that have been discarded come back.
+    # Its mistakes: when it is killed, messages of level 2 can be lost, and discarded sessions come back.
     quiet=replace(LASTING, levels=(0, 1), lasting=10),
     profile=Path(__file__).with_name("nats-mqtt.toml"),
 )
