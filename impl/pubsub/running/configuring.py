@@ -1,4 +1,4 @@
-"""Which configuration an appliance has: of a file, or of management nodes, or the last known.
+"""Where an appliance's configuration comes from: a file, management nodes, or the store, which keeps the last one.
 
 Clauses: PS-CONFIG, PS-AUTH.
 """
@@ -15,7 +15,7 @@ from scatterproof.spec.errors import BadInput
 
 
 class Configuring:
-    """follower: takes what management nodes give, None where there are none."""
+    """Puts configurations in force. follower: takes what management nodes give; None where there are none."""
 
     def __init__(
         self,
@@ -25,7 +25,7 @@ class Configuring:
         say: Callable[[str], None],
         turn: Callable[[], None],
     ) -> None:
-        """path: of the file, None where there is none. turn: called ahead of a change."""
+        """path: the file, None where there is none. say: prints a line. turn: called ahead of a change."""
         self._core, self._path, self._say, self._turn = core, path, say, turn
         self.follower = None
         if managed is not None:
@@ -35,7 +35,8 @@ class Configuring:
         return self._core.configuration.id if self._core.configuration is not None else ""
 
     def _read(self) -> Configuration | None:
-        """The configuration in the file; None where there is no file, or it cannot be read, which is said."""
+        """The configuration in the file; None where no file is named, or it cannot be read, which is printed. Raises
+        BadInput where its text is no configuration."""
         try:
             return None if self._path is None else read(self._path.read_text(), str(self._path))
         except OSError as error:
@@ -45,8 +46,9 @@ class Configuring:
         return None
 
     def begin(self, kept: str | None) -> None:
-        """Put the configuration of the file in force, or else the last known one, of which this is the text. Raises
-        BadInput where a file is named and there is neither: without entitlements everybody could do everything."""
+        """Put the file's configuration in force, or else the last known one. kept: the text of that, None for none.
+        Raises BadInput where either is invalid, or a file is named and there is neither: without entitlements everybody
+        could do everything."""
         known = read(kept, "the configuration in the store") if kept is not None else None
         found = self._read()
         if found is None and known is None and self._path is not None:
@@ -61,7 +63,7 @@ class Configuring:
             self._say(f"configuration {known.id}, the last known, holds")
 
     def again(self) -> None:
-        """Read the file again. One that cannot be used changes nothing."""
+        """Read the file again, and put its configuration in force. An invalid file changes nothing."""
         try:
             found = self._read()
         except BadInput as error:

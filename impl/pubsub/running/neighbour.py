@@ -1,6 +1,6 @@
-"""A connection to a neighbour. The side that dialled says first who it is, then the other; either may be refused. At
-each tick both say that they are alive. A neighbour that is silent for some ticks is taken as dead: one that hangs, or
-is beyond a broken wire, keeps its connection open.
+"""A connection to a neighbour. The side that dialled says who it is, then the other one does; each may refuse the
+other. At each tick both send a sign of life. A neighbour that is silent for some ticks is taken as dead: one that
+hangs, or is behind a broken wire, would keep its connection open.
 
 Clauses: PS-NEIGHBOUR, PS-ROUTE.
 """
@@ -25,11 +25,13 @@ class _Refusal(Exception):
 
 
 class Neighbour:
-    """known: the names of neighbours, by the address that was dialled.
-    say: shows a line to a person.
-    dialled: the address that this side dialled, None where the neighbour dialled.
-    patience: for how many ticks the neighbour may be silent, None for ever.
-    of: the ways to the neighbour, and which of them this connection is; None where there is one.
+    """One connection.
+
+    known: the neighbours' names, by the address that was dialled.
+    say: prints a line.
+    dialled: the address that this side dialled; None where the neighbour dialled.
+    patience: for how many ticks the neighbour may be silent; None for ever.
+    of: all ways to the neighbour, and the one that this connection is; None where it has a single way.
     link: None until both have said who they are.
     refused: whether one side has refused the other.
     """
@@ -56,7 +58,7 @@ class Neighbour:
 
     def _greet(self) -> None:
         if self.link is not None and self.link.outbox is self._outbox:
-            return  # another way was tried, and broke at once
+            return  # another way was tried, and broke at once: this connection is linked still
         self._core.greeting.add(self)
         peer = self._of[0].peer if self._of is not None else ""
         self._outbox.write(self._core.hello(peer or self._known.get(self._dialled, "")))
@@ -113,7 +115,7 @@ class Neighbour:
         self._say(f"{where} is not linked: {reason}")
 
     def tick(self) -> None:
-        """Say that this side is alive, or give the neighbour up. Called at each tick of the driver."""
+        """Send a sign of life, or give the neighbour up. The driver calls it at each tick."""
         if self._patience is None or self._outbox.closing is not None:
             return
         self._silent += 1

@@ -1,8 +1,8 @@
-"""The management node, and what an appliance takes from one: configurations and images, each with an id and a
-signature, on a connection of its own.
+"""The management node, and what an appliance takes from one over a connection of its own: configurations and images,
+each with an id and a signature.
 
-An appliance says what it has. What has another id is given to it, then and whenever it changes; what has the same id is
-not transferred. It goes from one node to the next until one can be reached, and keeps what it has meanwhile.
+An appliance says what it has. The node gives it whatever has another id, at once and at each change; it does not send
+what has the same id. An appliance tries one node after the other, and meanwhile keeps what it has.
 
 Clauses: PS-CONFIG, PS-AUTH. TLA+: Configuration.
 """
@@ -34,14 +34,14 @@ class Provided(StrEnum):
 
 
 class Has(msgspec.Struct, frozen=True, array_like=True, tag="has"):
-    """What an appliance says first. ids: of what it has, by kind."""
+    """What an appliance says first. ids: by kind, the id of what it has."""
 
     name: str
     ids: dict[str, str]
 
 
 class Given(msgspec.Struct, frozen=True, array_like=True, tag="given"):
-    """What a node gives. The id of an image is the SHA-256 of its content, in hexadecimal."""
+    """What a node gives. kind: of `Provided`. id: of an image, the SHA-256 of its content in hexadecimal."""
 
     kind: str
     id: str
@@ -59,7 +59,7 @@ def encode(frame: Frame) -> bytes:
 
 
 async def _read(reader: asyncio.StreamReader) -> Frame | None:
-    """The next frame; None at the end, or where it is none of ours."""
+    """The next frame; None at the end of the connection, or for anything that is no frame."""
     try:
         (length,) = struct.unpack(">I", await reader.readexactly(4))
         return _decoder.decode(await reader.readexactly(length)) if length <= _MOST else None
@@ -72,7 +72,7 @@ def image_id(content: bytes) -> str:
 
 
 class Node:
-    """The management node. say: shows a line to a person."""
+    """The management node. say: prints a line."""
 
     def __init__(self, signer: Signer, say: Callable[[str], None]) -> None:
         self._signer, self._say = signer, say
@@ -81,7 +81,7 @@ class Node:
         self._open: dict[asyncio.StreamWriter, asyncio.Task[None] | None] = {}
 
     def give(self, contents: Mapping[str, tuple[str, bytes]]) -> None:
-        """Give out these from now on, each with its id, by kind."""
+        """Give out these from now on. contents: by kind, id and content."""
         for kind, (id_, content) in contents.items():
             self._gives[kind] = Given(kind, id_, content, self._signer.sign(kind, id_, content))
         for writer, ids in self._there.items():
@@ -103,7 +103,7 @@ class Node:
             self._say(f"{has.name} has {told or 'nothing'}")
             self._there[writer] = dict(has.ids)
             self._send(writer, self._there[writer])
-            await reader.read()  # it says nothing more, and ends
+            await reader.read()  # it sends nothing more; wait for its end
         except OSError:
             pass  # it has gone
         finally:
@@ -123,9 +123,9 @@ class Node:
 class Managed:
     """How an appliance is managed.
 
-    nodes: addresses of management nodes.
-    trust: the file of the key with which they sign.
-    image: the file that images are put into, None where none are wanted.
+    nodes: the management nodes, each (host, port).
+    trust: the file with the key that verifies their signatures.
+    image: the file that images are put into; None where they are not taken.
     """
 
     nodes: tuple[tuple[str, int], ...]
@@ -134,8 +134,12 @@ class Managed:
 
 
 class Follower:
-    """The appliance's side. known: the id of the configuration that it has, empty for none. take: puts a configuration
-    in force; raises BadInput for what is none."""
+    """The appliance's side.
+
+    known: returns the id of its configuration, empty for none.
+    take: puts a configuration in force; raises BadInput for a text that is none.
+    say: prints a line.
+    """
 
     def __init__(
         self,
@@ -159,7 +163,7 @@ class Follower:
         return Has(self._name, found)
 
     async def follow(self) -> None:
-        """Take what nodes give, until cancelled."""
+        """Take what the nodes give, in turn, until cancelled."""
         while True:
             for address in self._managed.nodes:
                 await self._follow(address)
@@ -181,7 +185,7 @@ class Follower:
             writer.close()
 
     def _took(self, where: str, given: Given) -> bool:
-        """Take what is given; False where the signature is not valid: then another node is asked."""
+        """Take what is given. Returns False where the signature is not valid: then ask another node."""
         told = f"{where}: {given.kind} {given.id}"
         if not self._verifier.is_valid(given.kind, given.id, given.content, given.signature):
             if told not in self._refused:
@@ -204,7 +208,7 @@ class Follower:
 
 
 def put(path: Path, content: bytes) -> None:
-    """Put a file in the place of another at once, or leave that. Raises CannotRun where it cannot be written."""
+    """Replace a file in one step. Raises CannotRun where it cannot be written; then the old file stays."""
     new = path.with_name(path.name + ".new")
     try:
         new.write_bytes(content)

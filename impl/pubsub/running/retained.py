@@ -1,4 +1,4 @@
-"""The retained messages of an appliance, by topic. Where two of one topic meet, the later one stays.
+"""The retained messages of an appliance, by topic. Of two on one topic the later one stays.
 
 Clauses: PS-RETAIN.
 """
@@ -13,10 +13,10 @@ from scatterproof.impl.pubsub.translation.names import NATIVE
 
 
 class RetainedMessages(dict[str, Message]):
-    """An empty one stays for as long as there are neighbours: one of them may still have what it deleted."""
+    """By topic. An empty message stays while there are neighbours: one of them may still have what it deleted."""
 
     def keep(self, message: Message, ledger: Ledger, *, alone: bool) -> bool:
-        """Keep a message if it is later than the one that is kept; returns whether it is. alone: whether there are no
+        """Keep a message if it is later than the topic's kept one; returns whether it is. alone: whether there are no
         neighbours."""
         old = self.get(message.topic)
         if old is not None and (old.made_ns, old.payload) >= (message.made_ns, message.payload):
@@ -30,7 +30,7 @@ class RetainedMessages(dict[str, Message]):
         return True
 
     def matching(self, one: Subscription) -> list[Message]:
-        """Those that a new subscription gets first, none for a shared one."""
+        """The retained messages that a new subscription gets first; none for a shared one."""
         if one.group or not self:
             return []
         steps = NATIVE.filter(one.filter)

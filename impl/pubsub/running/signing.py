@@ -1,4 +1,4 @@
-"""Signatures of what a management node gives out, with keys of Ed25519 in PEM files.
+"""Signatures of what a management node gives out: Ed25519, with keys in PEM files.
 
 Clauses: PS-CONFIG.
 """
@@ -23,14 +23,14 @@ from scatterproof.spec.errors import BadInput, CannotRun
 
 
 def signed(kind: str, id_: str, content: bytes) -> bytes:
-    """What is signed. Lengths are in it, so that no other kind, id and content give the same bytes."""
+    """The bytes that are signed. Lengths are in them, so that no other kind, id and content give the same bytes."""
     parts = b"scatterproof appliance", kind.encode(), id_.encode(), content
     return b"".join(len(part).to_bytes(8) + part for part in parts)
 
 
 def make_keys(path: Path) -> Path:
-    """Make a key that signs, for its owner's eyes, and beside it the one that verifies, of which the path is returned.
-    Raises BadInput where there is one of them, CannotRun where they cannot be written."""
+    """Make a key that signs, readable by its owner alone, and beside it the key that verifies; returns that one's path.
+    Raises BadInput where either file exists, CannotRun where one cannot be written."""
     public = path.with_name(path.name + ".pub")
     key = Ed25519PrivateKey.generate()
     private_text = key.private_bytes(Encoding.PEM, PrivateFormat.PKCS8, NoEncryption())
@@ -54,6 +54,8 @@ def _read(path: Path) -> bytes:
 
 
 class Signer:
+    """Signs with the key in this file. Raises BadInput where it has none."""
+
     def __init__(self, path: Path) -> None:
         try:
             key = load_pem_private_key(_read(path), None)
@@ -69,6 +71,8 @@ class Signer:
 
 
 class Verifier:
+    """Verifies with the key in this file. Raises BadInput where it has none."""
+
     def __init__(self, path: Path) -> None:
         try:
             key = load_pem_public_key(_read(path))

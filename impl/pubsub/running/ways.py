@@ -1,9 +1,9 @@
 """The ways to one neighbour that has several addresses: each is measured, and messages take the best.
 
-Each way keeps a connection, on which a probe goes at each tick and comes back. The end that dials chooses: at once
-where the way in use is gone, otherwise only when another one was clearly better for some probes in a row, so that the
-choice does not swing. To change the way is to greet the neighbour on it: both compare their numbers, and what was not
-acknowledged is sent again, as after a connection that broke.
+Each way keeps a connection, and sends a probe on it at each tick, which the neighbour echoes. The end that dials
+chooses: at once where the way in use breaks, otherwise only when another way was clearly better for some probes in a
+row, so that the choice does not swing. To change the way, it greets the neighbour on the new one: both compare their
+numbers, and send again what was not acknowledged, as after a broken connection.
 
 Clauses: PS-NEIGHBOUR. TLA+: `Change` and `Lose` of Rerouting.
 """
@@ -14,13 +14,13 @@ from collections.abc import Callable, Iterable
 from math import inf
 
 STEADY = 3  # probes in a row
-_LEAST_NS = 1_000_000  # a difference below this is none
-_OF_LATENCY, _OF_JITTER, _OF_LOSS = 1 / 8, 1 / 4, 1 / 8  # the first two as of RFC 6298
+_LEAST_NS = 1_000_000  # differences strictly below this do not count
+_OF_LATENCY, _OF_JITTER, _OF_LOSS = 1 / 8, 1 / 4, 1 / 8  # the weight of the last probe; the first two as in RFC 6298
 
 
 def cost_ns(latency_ns: float, jitter_ns: float, loss: float) -> float:
-    """How long a message takes that is sent until it comes. loss: the share of what does not come back. Load is in the
-    latency: probes wait behind messages."""
+    """The expected time for a message there and back, in ns, with tries that are lost. loss: the share of lost probes.
+    The latency includes load: probes wait behind messages."""
     return (latency_ns + 4 * jitter_ns) / (1 - loss) if loss < 1 else inf
 
 
@@ -30,10 +30,14 @@ def is_better(cost: float, current: float) -> bool:
 
 
 class Way:
-    """name: as it is shown to a person.
+    """One way, with its measurements.
+
+    name: for people.
     greet: greets the neighbour on the connection; None while there is none.
-    latency_ns: of the way there and back, None while nothing has come back.
-    is_left: whether messages went here until the way was changed; then the neighbour ends the connection.
+    latency_ns: smoothed round trip, in ns; None before the first echo.
+    jitter_ns: smoothed deviation of the round trip, in ns.
+    loss: smoothed share of lost probes, from 0 to 1.
+    is_left: whether messages took this way before the change to another; then the neighbour ends the connection.
     """
 
     def __init__(self, name: str) -> None:
@@ -45,11 +49,11 @@ class Way:
         self._asked: list[int] = []
 
     def asked(self, now_ns: int) -> None:
-        """A probe is sent."""
+        """Note that a probe was sent."""
         self._asked.append(now_ns)
 
     def answered(self, sent_ns: int, now_ns: int) -> None:
-        """The probe of that time has come back."""
+        """Note the echo of the probe that was sent at that time; earlier ones no longer count as open."""
         self._asked = [one for one in self._asked if one > sent_ns]
         took = float(max(now_ns - sent_ns, 0))
         if self.latency_ns is None:
@@ -60,7 +64,7 @@ class Way:
         self.loss -= _OF_LOSS * self.loss
 
     def broke(self) -> None:
-        """The connection has ended, with the probes that were on it."""
+        """Note that the connection ended. The probes on it are lost, except where the change of way ended it."""
         self.greet = None
         for _ in self._asked if not self.is_left else ():
             self.loss += _OF_LOSS * (1 - self.loss)
@@ -74,7 +78,9 @@ class Way:
 
 
 class Ways:
-    """used: the way that was chosen, None where there is none.
+    """All ways to one neighbour.
+
+    used: the chosen way, None where there is none.
     peer: the neighbour's name, empty until it is known.
     """
 
@@ -95,7 +101,7 @@ class Ways:
         if self.used is None or best is self.used or not is_better(best.cost(now_ns), self.used.cost(now_ns)):
             self._better = None, 0
             return
-        # Only the better way's own probes count: those of the others say nothing new of it.
+        # Count only the better way's own probes: those of others say nothing new about it.
         last, times = self._better
         times = times * (last is best) + (way is best)
         self._better = best, times

@@ -1,14 +1,14 @@
-"""Calls in one statement each, as PostgreSQL can change several tables in one: to send a statement costs client and
-server about as much as to carry it out. They do what those of `statements` do one after the other.
+"""Calls in one statement each: PostgreSQL can change several tables in one, and sending a statement costs client and
+server about as much as running it. Each does what the statements of the call in `statements` do in turn.
 
-All parts of a statement see the tables as they were at its beginning, and what another part returns. So the part that
-changes the row of the group comes first: it waits for whoever has that row, and then looks at its state and token anew.
-What the later parts see of the messages is still right then: only who holds the group takes any away.
+All parts of a statement see the tables as they were at its beginning, and what other parts return. So the part that
+changes the group's row comes first: it waits for the row's lock, and then checks state and token again. What the later
+parts see of the messages is still right then: only the holder of the group removes any.
 """
 
 from __future__ import annotations
 
-# The lock of the correlation is held: no group of it comes or goes meanwhile.
+# Needs the lock of the correlation: no group of it comes or goes meanwhile.
 SEND_WHOLE = """
 WITH opened AS
   (INSERT INTO scatterproof_groups
@@ -29,7 +29,7 @@ WITH counted AS
 INSERT INTO scatterproof_messages (group_id, message, body)
 SELECT group_id, last_message, :body FROM counted RETURNING message"""
 
-# The lock of the correlation is held.
+# Needs the lock of the correlation.
 CLOSE_WHOLE = """
 UPDATE scatterproof_groups SET state = CASE WHEN EXISTS
   (SELECT FROM scatterproof_groups other WHERE other.correlation = :correlation AND other.group_id < :group)
@@ -43,7 +43,7 @@ WITH used AS
 SELECT message, body, tries FROM used LEFT JOIN LATERAL
   (SELECT message, body FROM scatterproof_messages WHERE group_id = :group ORDER BY message LIMIT 1) first ON TRUE"""
 
-# Of several that pop one message at once, with one token, one finds it.
+# Where several pop the same message at once with one token, only one finds it.
 POP_AND_READ = """
 WITH used AS
   (UPDATE scatterproof_groups SET used_ns = {now}, tries = 1
@@ -57,7 +57,7 @@ SELECT following.message, body, tries FROM popped LEFT JOIN LATERAL
   (SELECT message, body FROM scatterproof_messages WHERE group_id = :group AND message > :message
    ORDER BY message LIMIT 1) following ON TRUE"""
 
-# The lock of the correlation is held. A group that was held was the first.
+# Needs the lock of the correlation. A held group is the first of its correlation.
 FINISH = """
 WITH gone AS
   (DELETE FROM scatterproof_groups

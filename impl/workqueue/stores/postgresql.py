@@ -1,11 +1,11 @@
-"""The queue's tables on PostgreSQL (12 and later; tried on 15), for processes of many machines.
+"""The queue's tables on PostgreSQL (12 and later; tried on 15), for processes on many machines.
 
-Read committed is enough: each statement says in its own conditions which rows it may change, and they are checked again
-after waiting for a row lock. What concerns a correlation as a whole is done under its advisory lock (`statements`).
+Read committed is enough: each statement states in its own conditions which rows it may change, and PostgreSQL checks
+them again after waiting for a row lock. What concerns a whole correlation needs its advisory lock (`statements`).
 
-NOTIFY wakes receivers. It is sent in a transaction of its own after the commit, unsynced: a transaction that notifies
-holds a lock of the whole database until it is synced, and commits would wait for one another. A process that ends
-between the two loses the hint, and the poll finds the group.
+NOTIFY wakes receivers. It goes after the commit, in an unsynced transaction of its own: a transaction that notifies
+locks the whole database until it is synced, and commits would wait for each other. If the process ends between the two,
+nobody is woken, and the poll finds the group.
 """
 
 from __future__ import annotations
@@ -36,11 +36,11 @@ from scatterproof.impl.workqueue.stores.access import (
 from scatterproof.impl.workqueue.stores.sql import Execute, Row, SqlStore, Statement, prepare
 from scatterproof.spec.errors import BadInput, CannotRun
 
-# psycopg warns of what a lost connection leaves undone; our errors say that.
+# psycopg logs warnings about lost connections; our errors report them.
 logging.getLogger("psycopg").addHandler(logging.NullHandler())
 
 CHANNEL = "scatterproof_queue"
-LISTEN_S = 0.2  # how long the end of a listener takes at most
+LISTEN_S = 0.2  # how long ending a listener takes at most, in s
 RECONNECT_S = 1.0
 # clock_timestamp() is the time now, and not that of the transaction's beginning.
 _NOW = "(EXTRACT(EPOCH FROM clock_timestamp()) * 1000000)::BIGINT * 1000"
@@ -57,10 +57,10 @@ _WORDS = {
 
 
 class PostgresqlDatabase:
-    """`Database` on a server. The next transaction makes a lost connection again.
+    """`Database` on a server. The next call replaces a lost connection.
 
-    address: a connection string or address of libpq.
-    clock: only for tests; the store's is the server's.
+    address: a connection string or URI of libpq.
+    clock: the time in ns, only for tests; the store uses the server's.
     """
 
     def __init__(self, address: str, clock: Callable[[], int] | None = None) -> None:
@@ -71,8 +71,8 @@ class PostgresqlDatabase:
     def run(
         self, *statements: Statement, correlation: str | None = None, durable: bool = True
     ) -> Sequence[Sequence[Row]]:
-        # All is sent at once. A pipeline is one transaction, and so is a single statement. The commit is part of it:
-        # where the connection is lost, it may have been carried out.
+        # Send all at once. A pipeline is one transaction, and so is a single statement, with the commit in it: where
+        # the connection is lost, the commit may have happened.
         self._connect_again()
         locking = [] if correlation is None else [(_LOCK, {"key": _key(correlation)})]
         try:
@@ -84,7 +84,7 @@ class PostgresqlDatabase:
         except psycopg.Error as error:
             if self._connection.closed:
                 raise OutcomeUnknown(f"PostgreSQL: lost during the call ({_sentence(error)})") from None
-            # psycopg takes statements as prepared that were skipped after a failed one.
+            # Close it: psycopg takes statements for prepared that the server skipped after the failed one.
             self._connection.close()
             raise Unavailable(f"PostgreSQL: {_sentence(error)}; nothing was changed") from None
 
@@ -93,8 +93,8 @@ class PostgresqlDatabase:
         begun = False
         try:
             self._connect_again()
-            # Synced, durable or not (the session has synchronous_commit on at least): an unsynced commit is lost when
-            # the server's processes crash, not only when the machine does.
+            # Synced even where `durable` is False (the session never has synchronous_commit off): an unsynced commit is
+            # lost when the server's processes crash, too, not only when the machine does.
             self._connection.execute("BEGIN")
             begun = True
             yield self._execute
@@ -132,8 +132,8 @@ class PostgresqlDatabase:
         self._connection.close()
 
     def _connect_again(self) -> None:
-        """Connect again where the connection is lost, or the server has ended it since the last call, which can be
-        read."""
+        """Connect again where the connection is lost. Reads first what the server sent since the last call: it may have
+        ended it."""
         with suppress(psycopg.Error):
             while not self._connection.closed and select([self._connection], [], [], 0)[0]:
                 self._connection.pgconn.consume_input()
@@ -173,7 +173,7 @@ def _rows(cursor: Cursor) -> list[Row]:
 
 
 def _key(correlation: str) -> int:
-    """The key of a correlation's lock, 64 bits. Two correlations that share one lose parallelism, and nothing else."""
+    """The key of a correlation's lock, 64 bits. Correlations that share one lose parallelism, and nothing else."""
     digest = blake2b(b"scatterproof queue " + correlation.encode(), digest_size=8).digest()
     return int.from_bytes(digest, "big", signed=True)
 
@@ -181,7 +181,7 @@ def _key(correlation: str) -> int:
 @cache
 def _placed(statement: str) -> str:
     """The statement with psycopg's placeholders."""
-    # An array as text takes psycopg as long as all else of a call.
+    # Arrays go as binary: as text, psycopg takes as long for one as for the rest of the call.
     binary = re.sub(r"(?<!:):([a-z_]+)(?=::BYTEA\[\])", r"%(\1)b", statement.replace("%", "%%"))
     return re.sub(r"(?<!:):([a-z_]+)\b", r"%(\1)s", binary)
 
@@ -218,7 +218,7 @@ def _listen(address: str, wake: Callable[[], None], ended: threading.Event) -> N
 
 
 class PostgresqlStore(SqlStore):
-    """The store, its frequent calls in a statement each."""
+    """The store, with its frequent calls in one statement each (`joined`)."""
 
     def send_message(self, group: int, token: int, body: bytes) -> int:
         (added,) = self._run("SEND", given={"group": group, "token": token, "body": bytes(body)})
@@ -239,7 +239,7 @@ class PostgresqlStore(SqlStore):
     def close_group(self, group: int, token: int) -> None:
         given = self._given("close_group", group, token)
         (closed,) = self._run("CLOSE_WHOLE", given=given, locked=given["correlation"])
-        if not closed:  # an empty one, or none
+        if not closed:  # it is empty, or not held with this token
             super().close_group(group, token)
             return
         self._wake_if(closed[0][0])
@@ -275,14 +275,14 @@ class PostgresqlStore(SqlStore):
             ((*row, tries, first, body),) = taken
             group = self._locked(row)
             message = None if first is None else GroupMessage(first, bytes(body), tries)
-        # What was made ready is for others to take, unless it was taken here.
+        # Wake others for the group that became ready, unless this call took it.
         if finishes and finishes[0][0] not in (None, group and group.group):
             self.database.wake()
         return Taken(bool(finishes), group, message)
 
 
 def _message(call: str, group: int, token: int, rows: Sequence[Row]) -> GroupMessage | None:
-    """Raises Refused where the group was not found under this lock."""
+    """The message in these rows, None where the group has none. Raises Refused where it is not held with this token."""
     if not rows:
         raise refused(call, group, token)
     ((message, body, tries),) = rows
@@ -290,9 +290,9 @@ def _message(call: str, group: int, token: int, rows: Sequence[Row]) -> GroupMes
 
 
 def postgresql_store(address: str, clock: Callable[[], int] | None = None) -> SqlStore:
-    """A connection of its own to the queue in this database, in the first schema of its search path; the tables are
-    made where there are none. Unavailable where the server cannot be reached; BadInput for an address that is none, or
-    for tables of a later version; CannotRun where they may not be made."""
+    """A connection to the queue in this database, in the first schema of its search path. Makes or migrates the tables.
+    Raises Unavailable where the server cannot be reached, BadInput for an invalid address or tables of a later version,
+    CannotRun where the tables cannot be made or read."""
     database = PostgresqlDatabase(address, clock)
     try:
         prepare(database)

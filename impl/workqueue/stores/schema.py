@@ -1,22 +1,23 @@
 """The tables of the SQL stores, and their versions.
 
-Two tables are the source's: groups and messages. Two are added: `scatterproof_aside`, what was set aside (Q-POISON),
-and `scatterproof_schema`, the version. A group has these columns that the source does not have:
+Two tables are the source's: groups and messages. Two are added: `scatterproof_aside` for messages set aside (Q-POISON),
+and `scatterproof_schema` for the version. A group has these columns beyond the source's:
 
 - state: what may happen to the group next. The source has only locks, and its selection goes through all groups. Here
   a group is marked when it becomes ready, and the partial index `scatterproof_ready` holds only these groups, in the
   order of selection: taking one is logarithmic in the number of ready groups, whatever else waits.
-- token: of the group's last lock (fencing).
-- group_retries, used_ns: how often it was handed out; when its lock was last used, in ns of the store's clock.
-- tries: how often its first message was read. No other one was; and this row changes with every message anyway, where
-  the message's own would be written anew with its body.
+- token: the fencing token of its last lock.
+- group_retries: how often it was handed out.
+- used_ns: when its lock was last used, in ns of the store's clock.
+- tries: how often its first message was read; no other one was. It is here, as this row changes with each message
+  anyway: in the message's row, counting would write the body again.
 """
 
 from __future__ import annotations
 
 SENDING, WAITING, READY, RECEIVING = 1, 2, 3, 4
 
-# By version, from 1: the statements that lead to it from the version below. Names in braces are a dialect's.
+# By version, from 1: the statements that migrate to it from the version below. Names in braces are a dialect's words.
 MIGRATIONS: tuple[tuple[str, ...], ...] = (
     (
         """CREATE TABLE scatterproof_groups (
@@ -52,13 +53,13 @@ MIGRATIONS: tuple[tuple[str, ...], ...] = (
         "CREATE INDEX scatterproof_ready ON scatterproof_groups (priority, group_id) WHERE state = 3",
         "CREATE UNIQUE INDEX scatterproof_correlation ON scatterproof_groups (correlation, group_id)",
         "CREATE INDEX scatterproof_sending ON scatterproof_groups (used_ns) WHERE state = 1",
-        # Of one correlation at most one group is ready or held: the database refuses what would break Q-ORDER-CORR.
+        # At most one group of a correlation is ready or held: the database refuses what would break Q-ORDER-CORR.
         "CREATE UNIQUE INDEX scatterproof_first ON scatterproof_groups (correlation) WHERE state IN (3, 4)",
         "CREATE INDEX scatterproof_receiving ON scatterproof_groups (server) WHERE state = 4",
     ),
     (
-        # No index has `used_ns`, which changes with every message of a group: PostgreSQL then keeps the new version of
-        # the row on its page, and enters it into none of the indexes.
+        # No index has `used_ns`, which changes with each message of a group: so PostgreSQL can keep a row's new version
+        # on the same page, and updates no index.
         "DROP INDEX scatterproof_sending",
         "CREATE INDEX scatterproof_sending ON scatterproof_groups (group_id) WHERE state = 1",
     ),

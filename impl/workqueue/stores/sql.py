@@ -1,8 +1,8 @@
 """The store in SQL tables: the access interface over a database.
 
-Plain DB-API, and not SQLAlchemy Core: some twenty fixed statements, written to be reasoned about line by line, where
-`FOR UPDATE SKIP LOCKED`, partial indexes and `RETURNING` are meant literally; a layer that composes SQL would hide just
-these, and the store in one file needs no package beside the standard library.
+Plain DB-API, not SQLAlchemy Core: the statements are few and fixed, and written to be reasoned about line by line.
+They rely on `FOR UPDATE SKIP LOCKED`, partial indexes and `RETURNING`; a layer that composes SQL would hide just these.
+And the store in one file needs only the standard library.
 """
 
 from __future__ import annotations
@@ -31,26 +31,29 @@ from scatterproof.spec.errors import BadInput
 
 Row: TypeAlias = Sequence[Any]
 Statement: TypeAlias = tuple[str, Mapping[str, Any]]
-# A statement with its parameters; the rows that it returns.
+# Runs a statement with its parameters, given by keyword; returns its rows.
 Execute: TypeAlias = Callable[..., list[Row]]
 
 
 class Database(Protocol):
-    """A connection to a database, for one thread at a time. words: what the braces in statements stand for."""
+    """A connection to a database, for one thread at a time. words: what the names in a statement's braces stand for."""
 
     words: Mapping[str, str]
 
     def run(
         self, *statements: Statement, correlation: str | None = None, durable: bool = True
     ) -> Sequence[Sequence[Row]]:
-        """Run these statements in one transaction, in one exchange with the database, and return the rows of each.
-        Raises Unavailable and OutcomeUnknown as a call of `Access` does. correlation: whose lock is held. durable:
-        False where a power failure may undo it; no crash of a process may, the database's own too."""
+        """Run these statements in one transaction and one exchange with the database; return the rows of each. Raises
+        Unavailable and OutcomeUnknown as a call of `Access` does.
+
+        correlation: hold its lock meanwhile.
+        durable: False where a power failure may undo it; a crash of any process, the database's included, never may.
+        """
         ...
 
     def transaction(self, *, durable: bool = True) -> AbstractContextManager[Execute]:
-        """The same for statements that depend on what others found: committed at the end, rolled back where the block
-        raises."""
+        """As `run`, for statements that depend on what others return: commits at the end of the block, rolls back where
+        it raises."""
         ...
 
     def lock(self, execute: Execute, correlation: str) -> None:
@@ -58,7 +61,7 @@ class Database(Protocol):
         ...
 
     def wake(self) -> None:
-        """Tell listeners that a group may be ready; never raises."""
+        """Notify listeners that a group may be ready; never raises."""
         ...
 
     def listen(self, wake: Callable[[], None]) -> Callable[[], None]: ...
@@ -67,14 +70,14 @@ class Database(Protocol):
 
 
 class SqlStore:
-    """`Access` over a database, whose tables are there (`prepare`). more: further statements, of one database alone."""
+    """`Access` over a database that has the tables (`prepare`). more: statements of this kind of database alone."""
 
     def __init__(self, database: Database, more: Mapping[str, object] = MappingProxyType({})) -> None:
         self.database = database
         named = {name: str(text) for name, text in {**vars(statements), **more}.items() if name.isupper()}
         words = database.words
         self.sql = {name: text.format(**{"whose": "{whose}", **words}) for name, text in named.items()}
-        # By group that this client holds: which lock is needed must be known ahead of the transaction.
+        # By group that this client holds: a transaction must know at its beginning which lock it needs.
         self._correlations: dict[int, str] = {}
 
     def open_group(self, *, type: int, priority: int, correlation: str, server: str) -> Opened:
@@ -185,7 +188,7 @@ class SqlStore:
         )
         ready, removed = list(released), 0
         for group, correlation in dead:
-            # One transaction each: clients that hold the locks of several correlations could wait in a circle.
+            # One transaction each: clients that hold the locks of several correlations could deadlock.
             given = {"group": group, "correlation": correlation, "before": senders_before_ns}
             gone, promoted = self._run("REMOVE", "PROMOTE", given=given, locked=correlation)
             removed += len(gone)
@@ -230,12 +233,13 @@ class SqlStore:
     def _run(
         self, *names: str, given: Mapping[str, Any], locked: str | None = None, durable: bool = True
     ) -> Sequence[Sequence[Row]]:
-        """Run the statements of these names in one transaction. locked: the correlation whose lock is held."""
+        """Run the statements of these names in one transaction; return the rows of each. locked: the correlation whose
+        lock it holds."""
         return self.database.run(*((self.sql[name], given) for name in names), correlation=locked, durable=durable)
 
     def _end(self, call: str, group: int, token: int, *ending: str) -> None:
-        """Run these statements, where one at most applies, and make the next group of the correlation ready. Raises
-        Refused where none applies."""
+        """Run these statements, of which at most one changes a row, and make the correlation's next group ready. Raises
+        Refused where none changes any."""
         given = self._given(call, group, token)
         *done, promoted = self._run(*ending, "PROMOTE", given=given, locked=given["correlation"])
         if not any(done):
@@ -243,7 +247,7 @@ class SqlStore:
         self._wake(promoted)
 
     def _given(self, call: str, group: int, token: int) -> dict[str, Any]:
-        """What a call that ends a group is given. Raises Refused where there is no such group."""
+        """The parameters of a call that ends a group. Raises Refused where there is no such group."""
         correlation = self._correlations.pop(group, None)
         if correlation is None:
             with self.database.transaction(durable=False) as execute:
@@ -254,7 +258,7 @@ class SqlStore:
         return {"group": group, "token": token, "correlation": correlation}
 
     def _finished(self, finished: tuple[int, int] | None) -> dict[str, Any]:
-        """What the end of this group is given; nothing where there is none."""
+        """The parameters for the end of this group; empty where there is none."""
         with suppress(Refused):
             return self._given("pop_group", *finished) if finished else {}
         return {}
@@ -272,8 +276,8 @@ class SqlStore:
 
 
 def prepare(database: Database) -> None:
-    """Make the tables, or bring them to this version. Raises BadInput where they are of a later one. Processes that
-    come at the same time wait: for the write transaction, or for the lock."""
+    """Make the tables, or migrate them to this version. Raises BadInput where they are of a later one. Processes that
+    do so at once wait for each other: for the write transaction, or for the lock."""
     with database.transaction() as execute:
         database.lock(execute, "\0schema")
         execute(schema.VERSION_TABLE)

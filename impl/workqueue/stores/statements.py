@@ -1,27 +1,27 @@
-"""The statements of the SQL stores. Parameters are `:name`; what braces hold is a dialect's.
+"""The statements of the SQL stores. Parameters are `:name`; names in braces stand for a dialect's words.
 
-States: 1 sending, 2 waiting, 3 ready, 4 receiving (`schema`). They stand here as numbers, as a partial index is used
-only where the planner sees its condition.
+States: 1 sending, 2 waiting, 3 ready, 4 receiving (`schema`). They are literal numbers, as the planner uses a partial
+index only where it sees the index's condition.
 
-Whatever changes which group of a correlation is the first, or whether that one is closed, first takes the lock of the
-correlation (`Database.lock`), and then says anew which group is ready (PROMOTE). Without it two transactions that pass
-each other, the pop of the first group and the close of the second, would each see the other's group as it was, and
-nobody would make the second one ready. A row `ready` changes to `receiving` and back under its row lock alone.
+A transaction that changes which group of a correlation is the first, or whether that one is closed, takes the lock of
+the correlation first (`Database.lock`), and then makes the first group ready (PROMOTE). Without the lock, the pop of
+the first group and the close of the second could each see the other's group as it was, and neither would make the
+second one ready. Changing a group from `ready` to `receiving` and back needs only its row lock.
 
-The statements of a call are sent together, so that none may ask what another one found: each says in its own conditions
-for which group, token and state it holds. The first of them locks the group's row, and the later ones see it so.
+The statements of a call are sent together, so none can depend on the rows of another: each states in its own conditions
+for which group, token and state it applies. The first one locks the group's row, and the later ones see its change.
 """
 
 from __future__ import annotations
 
-# With the lock of the correlation held until the commit, groups of one correlation become visible in the order of their
-# numbers. Numbers from a sequence alone do not: a group could come before one that was handed out already.
+# The lock of the correlation is held until the commit, so that its groups become visible in the order of their numbers.
+# A sequence alone does not ensure that: a group could appear ahead of one that was handed out already.
 OPEN = """
 INSERT INTO scatterproof_groups
   (type, priority, correlation, server, state, token, last_message, group_retries, used_ns)
 VALUES (:type, :priority, :correlation, :server, 1, 1, 0, 0, {now}) RETURNING group_id"""
 
-# A group that comes whole waits at once. It is the last of its correlation, whose lock is held: so it is found again.
+# A group that is sent whole waits at once. Under the lock of its correlation it is the last one: so it is found again.
 OPEN_WHOLE = """
 INSERT INTO scatterproof_groups
   (type, priority, correlation, server, state, token, last_message, group_retries, used_ns)
@@ -38,7 +38,7 @@ INSERT INTO scatterproof_messages (group_id, message, body)
 SELECT group_id, last_message, :body FROM scatterproof_groups
 WHERE group_id = :group AND token = :token AND state = 1 RETURNING message"""
 
-# The correlation never changes, so that it may be read without a lock.
+# A group's correlation never changes: no lock is needed.
 CORRELATION = "SELECT correlation FROM scatterproof_groups WHERE group_id = :group"
 
 CLOSE = """
@@ -53,7 +53,7 @@ WHERE state = 2 AND group_id =
   (SELECT group_id FROM scatterproof_groups WHERE correlation = :correlation ORDER BY group_id LIMIT 1)
 RETURNING group_id"""
 
-# A row that another receiver is just locking is passed over; it is that one's.
+# Skips a row that another receiver has locked: that one takes it.
 NEXT = """
 WITH first AS {materialized}
   (SELECT group_id FROM scatterproof_groups WHERE state = 3 ORDER BY priority, group_id LIMIT 1 {skip_locked})
@@ -62,17 +62,17 @@ SET state = 4, token = token + 1, group_retries = group_retries + 1, server = :s
 WHERE group_id = (SELECT group_id FROM first)
 RETURNING group_id, token, type, priority, correlation, last_message, group_retries"""
 
-# Nobody releases the group or hands it out until the end of the transaction, once its row is locked by one of these.
-# The try counts for the first message: another one is read only when that one is gone.
+# Once one of these has locked the group's row, nobody releases the group or hands it out before the transaction ends.
+# The try counts for the first message: no other one is read before that one is gone.
 USE = """
 UPDATE scatterproof_groups SET used_ns = {now}, tries = tries + 1
 WHERE group_id = :group AND token = :token AND state = 4 RETURNING tries"""
-# Of a group that is held nobody else changes the messages.
+# Nobody but its holder changes the messages of a held group.
 READ = "SELECT message, body FROM scatterproof_messages WHERE group_id = :group ORDER BY message LIMIT 1"
 
 _FIRST = "(SELECT message FROM scatterproof_messages WHERE group_id = :group ORDER BY message LIMIT 1)"
 _HELD = "(SELECT group_id FROM scatterproof_groups WHERE group_id = :group AND token = :token AND state = 4)"
-# `message` goes; tries: of the one behind it, 1 where that is read in the same step.
+# For the removal of `message`. tries: of the next message, 1 where the same call reads it, else 0.
 USE_AT = f"""
 UPDATE scatterproof_groups SET used_ns = {{now}}, tries = :tries
 WHERE group_id = :group AND token = :token AND state = 4 AND :message = {_FIRST} RETURNING group_id"""
@@ -86,11 +86,11 @@ WHERE group_id = :group AND token = :token AND state = 4
   AND NOT EXISTS (SELECT 1 FROM scatterproof_messages WHERE group_id = :group)
 RETURNING group_id"""
 
-# A group that is held is the first of its correlation, and stays so.
+# A held group stays the first of its correlation, so nothing needs promoting.
 RELEASE = """
 UPDATE scatterproof_groups SET state = 3, tries = CASE WHEN tries > :unread THEN tries - :unread ELSE 0 END
 WHERE group_id = :group AND token = :token AND state = 4 RETURNING group_id"""
-# In the order of numbers: otherwise two that unlock at once could wait for each other.
+# Lock in the order of numbers: otherwise two that unlock at once could deadlock.
 UNLOCK = """
 UPDATE scatterproof_groups SET state = 3 WHERE state = 4 AND group_id IN
   (SELECT group_id FROM scatterproof_groups WHERE state = 4 AND {whose} ORDER BY group_id {for_update})
@@ -106,7 +106,7 @@ WHERE held.group_id = :group AND token = :token AND state = 4 AND message = :mes
 
 DEAD = """
 SELECT group_id, correlation FROM scatterproof_groups WHERE state = 1 AND used_ns < :before ORDER BY group_id"""
-# The condition again: its sender may have gone on meanwhile.
+# Checks the condition again: the sender may have gone on meanwhile.
 REMOVE = """
 DELETE FROM scatterproof_groups WHERE group_id = :group AND state = 1 AND used_ns < :before RETURNING group_id"""
 
