@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import NamedTuple, TypeAlias
 
-from scatterproof.conformance.checks.step import Ints, State, TableState
+from scatterproof.conformance.checks.step import Ints, TableState
 from scatterproof.spec.core import Outcome
 from scatterproof.spec.trace import schema
 
@@ -55,7 +55,6 @@ Book: TypeAlias = tuple[TableState, TableState, TableState, TableState, TableSta
 LAST_KIND, LAST_NODE, LAST_NS, LAST_POSITION, LAST_SENDER, LAST_NUMBER, LAST_TOPIC, LAST_LEVEL, LAST_OUTCOME = range(9)
 LAST_RETAIN = 9
 LAST_FIELDS = 10
-Last: TypeAlias = State
 
 
 class Known(NamedTuple):

@@ -55,7 +55,7 @@ _ANY, _END = Part(wild=True), 0
 
 def _document(text: str) -> Pattern:
     parts: list[Part] = []
-    more, regular = _END, ""
+    regular = ""
     elements = text.split(".")
     for number, element in enumerate(elements, 1):
         found = _DOCUMENT.fullmatch(element)
@@ -69,7 +69,7 @@ def _document(text: str) -> Pattern:
             regular += rf"\.{re.escape(found['text'])}{rest}"
         if found["rest"]:
             return Pattern(tuple(parts), None, rf"{regular}(\.[^.]+)*")
-    return Pattern(tuple(parts), more, regular)
+    return Pattern(tuple(parts), _END, regular)
 
 
 def _mqtt(text: str) -> Pattern:

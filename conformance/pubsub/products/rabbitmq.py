@@ -17,6 +17,7 @@ from scatterproof.conformance.pubsub.products.driving import Deliver, Move, Step
 from scatterproof.conformance.pubsub.products.ports import ANSWER_S, Client, ClientsPort
 from scatterproof.conformance.workqueue.products.rabbitmq_node import RabbitNode, why_not
 from scatterproof.spec.core import Outcome
+from scatterproof.spec.errors import CannotRun
 from scatterproof.spec.schedule import Call
 from scatterproof.spec.topology import NodeId
 from scatterproof.spec.trace import Trace
@@ -63,11 +64,11 @@ class TopicPort(ClientsPort[_One]):
 
     def _consume(self, node: NodeId, one: _One) -> None:
         """Consume, once the queue has no consumer: then what the last connection left unacknowledged is back in it.
-        Consume nothing where it keeps one for `ANSWER_S` seconds."""
+        Raises CannotRun where it keeps one for `ANSWER_S` seconds."""
         until = time.monotonic() + ANSWER_S
         while one.channel.queue_declare(self._queue(node), passive=True).method.consumer_count:
             if time.monotonic() > until:
-                return
+                raise CannotRun(f"{self._queue(node)} of RabbitMQ keeps a consumer whose connection has ended")
             time.sleep(0.005)
 
         def take(_channel: Any, method: Any, _properties: Any, body: bytes) -> None:

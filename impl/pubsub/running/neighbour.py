@@ -51,7 +51,7 @@ class Neighbour:
         self.link: Link | None = None
         self.refused = False
         if of is not None:
-            of[0].opened(of[1], self._greet, core.now_ns)
+            of[0].opened(of[1], self._greet)
             self._probe(of[1])
         elif dialled is not None:
             self._greet()

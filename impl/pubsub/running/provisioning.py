@@ -34,7 +34,8 @@ class Provided(StrEnum):
 
 
 class Has(msgspec.Struct, frozen=True, array_like=True, tag="has"):
-    """What an appliance says first. ids: by kind, the id of what it has."""
+    """What an appliance says first. ids: by kind that it takes, the id of what it has, empty for
+    none."""
 
     name: str
     ids: dict[str, str]
@@ -89,7 +90,7 @@ class Node:
 
     def _send(self, writer: asyncio.StreamWriter, ids: dict[str, str]) -> None:
         for kind, given in self._gives.items():
-            if ids.get(kind) != given.id:
+            if kind in ids and ids[kind] != given.id:
                 ids[kind] = given.id
                 writer.write(encode(given))
 
@@ -99,7 +100,7 @@ class Node:
             has = await _read(reader)
             if not isinstance(has, Has):
                 return
-            told = ", ".join(f"{kind} {id_}" for kind, id_ in sorted(has.ids.items()))
+            told = ", ".join(f"{kind} {id_}" for kind, id_ in sorted(has.ids.items()) if id_)
             self._say(f"{has.name} has {told or 'nothing'}")
             self._there[writer] = dict(has.ids)
             self._send(writer, self._there[writer])
@@ -156,10 +157,9 @@ class Follower:
         self._refused: set[str] = set()
 
     def _has(self) -> Has:
-        found = {Provided.CONFIGURATION.value: self._known()} if self._known() else {}
-        image = self._managed.image
-        if image is not None and image.is_file():
-            found[Provided.IMAGE] = image_id(image.read_bytes())
+        found, image = {Provided.CONFIGURATION.value: self._known()}, self._managed.image
+        if image is not None:
+            found[Provided.IMAGE] = image_id(image.read_bytes()) if image.is_file() else ""
         return Has(self._name, found)
 
     async def follow(self) -> None:
@@ -197,7 +197,10 @@ class Follower:
                 self._take(given.content.decode())
             except (BadInput, UnicodeDecodeError) as error:
                 self._say(f"{told} is not taken: {error}")
-        elif given.kind == Provided.IMAGE and self._managed.image is not None and given.id == image_id(given.content):
+        elif given.kind == Provided.IMAGE and self._managed.image is not None:
+            if given.id != image_id(given.content):
+                self._say(f"{told} is not taken: its content has another id")
+                return True
             try:
                 put(self._managed.image, given.content)
             except CannotRun as error:

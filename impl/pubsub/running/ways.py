@@ -90,8 +90,8 @@ class Ways:
         self.peer = ""
         self._better: tuple[Way | None, int] = None, 0
 
-    def opened(self, way: Way, greet: Callable[[], None], now_ns: int) -> None:
-        way.greet = greet
+    def opened(self, way: Way, greet: Callable[[], None]) -> None:
+        way.greet, way.is_left = greet, False
         if self.used is None:
             self.take(way)
 

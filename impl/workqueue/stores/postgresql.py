@@ -296,7 +296,9 @@ def postgresql_store(address: str, clock: Callable[[], int] | None = None) -> Sq
     database = PostgresqlDatabase(address, clock)
     try:
         prepare(database)
-    except Unavailable as error:
+    except (Unavailable, BadInput, OutcomeUnknown) as error:
         database.close()
+        if isinstance(error, BadInput):
+            raise
         raise CannotRun(f"the queue's tables cannot be made or read: {error}") from None
     return PostgresqlStore(database, vars(joined))

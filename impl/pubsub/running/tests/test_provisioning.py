@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 
 from scatterproof.impl.pubsub.running.management import Action, read
-from scatterproof.impl.pubsub.running.provisioning import Follower, Managed, Node, Provided, image_id
+from scatterproof.impl.pubsub.running.provisioning import Follower, Has, Managed, Node, Provided, encode, image_id
 from scatterproof.impl.pubsub.running.server import Server, Settings
 from scatterproof.impl.pubsub.running.signing import Signer, Verifier, make_keys, signed
 from scatterproof.impl.pubsub.running.tests.test_management import FIRST, SECOND
@@ -132,6 +132,36 @@ def test_ps_config_an_image_is_put_in_its_place_once(tmp_path: Path) -> None:
     bench = play(tmp_path, script)
     assert (tmp_path / "image").read_bytes() == content
     assert sum(line.startswith("image") for line in bench.said) == 1
+
+
+def test_ps_config_who_takes_no_images_is_given_none(tmp_path: Path) -> None:
+    given = list[bytes]()
+
+    async def script(bench: Bench, opened: AsyncExitStack) -> None:
+        node = bench.node()
+        node.give({str(Provided.IMAGE): (image_id(b"content"), b"content"), **conf(FIRST)})
+        async with bench.listening(node) as address:
+            reader, writer = await asyncio.open_connection(*address)
+            writer.write(encode(Has("one", {Provided.CONFIGURATION.value: ""})))
+            await bench.until(lambda: "one has nothing" in bench.said)
+            writer.write_eof()
+            given.append(await reader.read())
+            writer.close()
+
+    play(tmp_path, script)
+    assert FIRST.encode() in given[0]
+    assert b"content" not in given[0]
+
+
+def test_ps_config_an_image_with_the_id_of_another_is_not_taken(tmp_path: Path) -> None:
+    async def script(bench: Bench, opened: AsyncExitStack) -> None:
+        node = bench.node()
+        node.give({str(Provided.IMAGE): (image_id(b"another"), b"content")})
+        await opened.enter_async_context(bench.following(await opened.enter_async_context(bench.listening(node))))
+        await bench.until(lambda: any(line.endswith("its content has another id") for line in bench.said))
+
+    play(tmp_path, script)
+    assert not (tmp_path / "image").exists()
 
 
 @pytest.mark.parametrize("part", range(4))

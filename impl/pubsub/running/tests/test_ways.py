@@ -26,7 +26,7 @@ class Measured:
     def __init__(self, *names: str) -> None:
         self.ways, self.used, self.now_ns = Ways(names), list[str](), 0
         for way in self.ways.all:
-            self.ways.opened(way, lambda name=way.name: self.used.append(name), 0)  # type: ignore[misc]
+            self.ways.opened(way, lambda name=way.name: self.used.append(name))  # type: ignore[misc]
 
     def probe(self, **took_ms: float) -> None:
         """One probe on each of these ways; the others say nothing."""
@@ -80,7 +80,7 @@ def test_a_way_whose_connection_breaks_is_left_at_once_and_loss_counts_against_i
     for _ in range(9):
         first.asked(two.now_ns)
         two.ways.broke(first, two.now_ns)
-        two.ways.opened(first, lambda: two.used.append("a"), two.now_ns)
+        two.ways.opened(first, lambda: two.used.append("a"))
     assert two.used == ["a", "b"]
     assert first.loss > 0.5
     for _ in range(STEADY):
@@ -99,6 +99,10 @@ def test_the_end_of_a_connection_that_was_left_is_no_loss() -> None:
     two.ways.take(second)
     two.ways.broke(first, two.now_ns)
     assert first.loss == 0
+    two.ways.opened(first, lambda: None)
+    first.asked(two.now_ns)
+    two.ways.broke(first, two.now_ns)
+    assert first.loss > 0
     two.ways.broke(second, two.now_ns)
     assert second.loss > 0
 
