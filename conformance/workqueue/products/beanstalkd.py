@@ -1,7 +1,7 @@
-"""Tubes of beanstalkd with its write-ahead log: a put puts a job, its group is the tube; drawn runs.
+"""Drives tubes of beanstalkd with its write-ahead log, in drawn runs. A put puts a job; its group is the tube.
 
-Jobs have priorities in the order in which they are put, or the same. beanstalkd does not promise that jobs of a tube
-are worked one at a time: a consumer watches only tubes without a held job.
+Jobs get priorities that fall in the order of their puts, two jobs the same one. beanstalkd does not promise that jobs
+of a tube are worked one at a time, so a consumer watches only tubes without a held job.
 """
 
 from __future__ import annotations
@@ -38,7 +38,7 @@ INSTALL = "install greenstalk of PyPI into this environment, and beanstalkd of D
 class Move(StrEnum):
     """Steps that are no calls.
 
-    RELEASED: a job is put with the highest priority, reserved by its number, and released with that of its place.
+    RELEASED: a job is put with the highest priority, reserved by its number, and released with the one of its place.
     BURY: the job that a consumer has in hand is buried, and kicked.
     BURIED: the same, with a restart between.
     RESTART: the server is killed, and starts from its log.
@@ -57,7 +57,7 @@ class Step(polled.Step[Move]):
 
 
 class Driver(polled.Driver):
-    """ttr_s: the time to run of all jobs, in s."""
+    """Carries out steps at one server. ttr_s: the time to run of all jobs, in s."""
 
     def __init__(self, served: Served, ttr_s: int) -> None:
         super().__init__()
@@ -73,7 +73,7 @@ class Driver(polled.Driver):
         self._put(body, int(call.arguments["group"]))
 
     def _put(self, body: bytes, group: int, first: int | None = None) -> None:
-        """first: the priority with which it is put, if another than that of its place."""
+        """first: the priority with which it is put, if that is not the one of its place."""
         client = self._clients[SENDER]
         priority = self._priorities[body] = RANK + len(self._priorities) // 2
         client.use(_tube(group))
@@ -147,7 +147,8 @@ def _tube(group: int) -> str:
 class Shape:
     """What runs may contain. The default is everything; less avoids known mistakes.
 
-    released: some jobs are released with another priority than they were put with. ends: the time to run of some ends.
+    released: some jobs are released with another priority than they were put with.
+    ends: in some runs the time to run of jobs ends.
     """
 
     released: bool = True
@@ -158,7 +159,7 @@ Steps = list[Call | Step]
 
 
 def drawn(seed: int, shape: Shape = Shape(), steps: int = 50) -> Steps:
-    """The steps of a drawn run; in one run of four the time to run is a second."""
+    """The steps of a drawn run. In one run of four, the time to run is a second."""
     draw = Random(seed)
     is_short = draw.randrange(4) == 0 and shape.ends
     lease_ns = SECOND_NS if is_short else FOREVER_NS
@@ -185,7 +186,7 @@ def drawn(seed: int, shape: Shape = Shape(), steps: int = 50) -> Steps:
             found.append(Step(Move.WAIT))
         else:
             found.append(Step(Move.RESTART))
-    # What is left is done, one after the other.
+    # The jobs that are left are done, one after the other.
     found += [Step(Move.RESTART), *(deletes(0, node, newest=1) for node in CONSUMERS)]
     return [*found, *[receives(0, CONSUMERS[0], 1, lease_ns), deletes(0, CONSUMERS[0], newest=1)] * steps]
 
@@ -201,7 +202,7 @@ def _serve(folder: Path) -> Iterator[Play]:
     done = subprocess.run([program("beanstalkd") or "", "-v"], capture_output=True, text=True, check=False)
 
     def play(name: str, steps: Sequence[Call | Step], seed: int) -> Trace:
-        """Each run has a server of its own, and so a log."""
+        """Each run has its own server, and so its own log."""
         place, (port,) = folder.resolve() / name, free_ports(1)
         log = place / "log"
         shutil.rmtree(log, ignore_errors=True)
@@ -227,7 +228,7 @@ PRODUCT = Product(
     profile=Path(__file__).with_name("beanstalkd.toml"),
     why_not=why_not,
     serve=_serve,
-    # A restart forgets the priority that a release has set; and of jobs whose time has ended, half are not released.
+    # A restart forgets the priority that a release has set; and half of the jobs whose time has ended are not released.
     steps=lambda seed, quiet: drawn(seed, Shape(released=not quiet, ends=not quiet)),
     vocabulary=vocabulary(Move, Step),
 )

@@ -1,5 +1,5 @@
-"""A process of Node.js that carries calls out at a library of npm: JSON arrays to its stdin, and results from its
-stdout, one a line."""
+"""A process of Node.js that carries out calls of a library of npm. It reads JSON arrays from stdin, and writes results
+to stdout, one a line."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from scatterproof.conformance.serving import program
 from scatterproof.conformance.supervisor import Child, ChildFailure, Limits, stop
 from scatterproof.spec.errors import CannotRun
 
-# Where `npm install --prefix` puts what is installed beside this interpreter.
+# Where `npm install --prefix` of this interpreter's prefix puts libraries.
 MODULES = Path(sys.prefix) / "node_modules"
 
 # One process serves all runs.
@@ -22,7 +22,7 @@ _LIMITS = Limits(answer_s=60.0, answers_s=1e6)
 
 
 def node_program(major: int) -> str | None:
-    """Node.js of this version, or newer."""
+    """The path of a Node.js of this major version, or newer; None where there is none."""
     for found in (MODULES / "node" / "bin" / "node", program("node")):
         if found is None or not Path(found).is_file():
             continue
@@ -40,7 +40,9 @@ class Bridge:
     """One such process.
 
     name: of the library, and of the files with the process's output.
-    script: a file beside this one; its arguments are the folder of the library, and `words`.
+    major: the oldest version of Node.js that will do.
+    script: a file beside this one; its arguments are the folder with `node_modules`, and `words`.
+    folder: for these files.
     """
 
     def __init__(self, name: str, major: int, script: str, words: Sequence[str], folder: Path) -> None:

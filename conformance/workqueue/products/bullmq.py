@@ -1,9 +1,9 @@
-"""Jobs of BullMQ with deduplication in the mode `keepLastIfActive`: a put adds a job, its group is the deduplication
-id; drawn runs.
+"""Drives jobs of BullMQ with deduplication in the mode `keepLastIfActive`, in drawn runs. A put adds a job; its group
+is the deduplication id.
 
-A job that is put while one of its id is active is kept until that one has ended; of several, the last. A job that is
-put while one waits is ignored. A process of Node.js (`bullmq_bridge.mjs`) carries the calls out, for a sender and two
-consumers.
+A job that is put while one with its id is active is kept until that one has ended; of several, only the last. A job
+that is put while one waits is ignored. A process of Node.js (`bullmq_bridge.mjs`) carries out the calls, for a sender
+and two consumers.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ from scatterproof.spec.trace import Trace
 from scatterproof.spec.workqueue.messages import CallName, Handed
 
 SENDER, CONSUMERS, GROUPS = 1, (2, 3), (1, 2)
-LEASE_NS = 1_000_000 * SECOND_NS  # until the checker says that the job has stalled
+LEASE_NS = 1_000_000 * SECOND_NS  # until the checker finds the job stalled
 NODE_MAJOR = 18
 
 
@@ -48,7 +48,7 @@ class Move(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Step:
-    """number: of the consumer, or of the group."""
+    """A step that is no call. number: of the consumer, or of the group."""
 
     move: Move
     number: int = 0
@@ -56,7 +56,7 @@ class Step:
 
 @dataclass(slots=True)
 class Held:
-    """A job in hand. name: BullMQ's. token: of its lock. stalled: whether the checker has said so."""
+    """A job in hand. name: BullMQ's. token: of its lock. stalled: whether the checker has found it so."""
 
     handed: Handed
     name: str
@@ -70,7 +70,7 @@ class Group:
 
     name: of the job that has the id.
     active: whether that job is active.
-    kept: index in the history of the put that comes next.
+    kept: the index, in the history, of the return of the put whose job comes next.
     failed: the last job that failed for good.
     retried: whether a job was retried by hand; what puts do then is not documented.
     """
@@ -114,7 +114,7 @@ class Driver:
         if group.name is None:
             group.name = name
         elif not ignored:
-            # The latest wins: the one that was kept before may never come.
+            # The latest wins: the job that was kept before may never come.
             if group.kept is not None:
                 self.history.forget(group.kept)
             group.kept = self.history.last()
@@ -147,7 +147,7 @@ class Driver:
             return
         group.active = False
         if how != "fail":
-            # What was kept comes as a new job.
+            # The job that was kept comes as a new one.
             group.name, group.kept = ("next" if group.kept is not None else None), None
             group.failed = held.name if how == Move.GIVE_UP else group.failed
 
@@ -175,7 +175,8 @@ class Driver:
 class Shape:
     """What runs may contain. The default is everything; less avoids known mistakes.
 
-    fails: jobs fail, or stall, and are tried again. retries: those that have failed for good are retried by hand.
+    fails: jobs fail, or stall, and are tried again.
+    retries: jobs that have failed for good are retried by hand.
     """
 
     fails: bool = True
@@ -204,7 +205,7 @@ def drawn(seed: int, shape: Shape = Shape(), steps: int = 60) -> Steps:
             found += [Step(Move.GIVE_UP, node), *[puts(0, SENDER, group)] * draw.randint(0, 1), Step(Move.RETRY, group)]
         else:
             found.append(Step(Move.GIVE_UP, node))
-    # What is left is done, one after the other.
+    # The jobs that are left are done, one after the other.
     found += [deletes(0, node) for node in CONSUMERS * 2]
     return [*found, *[receives(0, CONSUMERS[0], 1, LEASE_NS), deletes(0, CONSUMERS[0])] * 6]
 

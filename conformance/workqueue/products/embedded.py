@@ -1,7 +1,8 @@
-"""Queues that are libraries over SQLite: localqueue, SimpleBroker and the SQLiteAckQueue of persist-queue; drawn runs.
+"""Drives libraries that are queues over SQLite, in drawn runs: localqueue, SimpleBroker and the SQLiteAckQueue of
+persist-queue.
 
-A group is a named queue, or a file. Most libraries do not promise that messages of a queue are worked one at a time:
-then a consumer asks only queues without a held message.
+A group is a named queue, or a file. Where a library does not promise that messages of a queue are worked one at a time,
+a consumer asks only queues without a held message.
 """
 
 from __future__ import annotations
@@ -35,7 +36,7 @@ from scatterproof.spec.workqueue.messages import CallName
 class Move(StrEnum):
     """Steps that are no calls.
 
-    OPEN: the queues are opened anew, as another process does after a crash.
+    OPEN: the queues are opened anew, as by another process after a crash.
     WAIT: leases of a second end.
     LATE: a consumer deletes the message that it had, though its lease may be over.
     """
@@ -50,11 +51,11 @@ class Step(polled.Step[Move]):
 
 
 class Library(ABC):
-    """The queues of a run, in a folder. Calls about a message return whether they were carried out. lease_s: the lease
-    of all messages, in s.
+    """The queues of a run, in a folder. Calls about a message return whether they were carried out.
 
+    lease_s: the lease of all messages, in s.
     keeps: whether consumers keep what they hold when the queues are opened anew.
-    has_leases: whether they end.
+    has_leases: whether leases end.
     is_serial: whether the library itself hands out one message of a group at a time.
     """
 
@@ -132,7 +133,7 @@ class LocalQueue(Library):
 
 
 class SimpleBroker(Library):
-    """A message that is taken is moved to a second queue, of messages in hand, and deleted there, or moved back."""
+    """Taking a message moves it to a second queue, of messages in hand; there it is deleted, or it is moved back."""
 
     module = "simplebroker"
 
@@ -231,7 +232,7 @@ Steps = list[Call | Step]
 
 
 def playing(opened: Callable[[str, float], Library], version: str) -> Play:
-    """opened: the library for a run of this name, whose leases are this many s."""
+    """Plays runs. opened: opens the library for a run of this name, with leases of this many s."""
 
     def play(name: str, steps: Sequence[Call | Step], seed: int) -> Trace:
         leases = [int(step.arguments.get("lease_ns", 0)) for step in steps if isinstance(step, Call)]
@@ -248,7 +249,7 @@ def playing(opened: Callable[[str, float], Library], version: str) -> Play:
 
 
 def drawn(seed: int, has_leases: bool, is_fenced: bool = True, steps: int = 50) -> Steps:
-    """Where leases end, they last a second in one run of four. is_fenced: whether what is late is refused."""
+    """The steps of a drawn run. In one of four, leases that end last 1 s. is_fenced: whether late calls are refused."""
     draw = Random(seed)
     is_short = has_leases and draw.randrange(4) == 0
     lease_ns = SECOND_NS if is_short else FOREVER_NS
@@ -273,14 +274,14 @@ def drawn(seed: int, has_leases: bool, is_fenced: bool = True, steps: int = 50) 
             found += [Step(Move.LATE, node), receives(0, node, 1, lease_ns)]
         else:
             found.append(Step(Move.OPEN))
-    # What is left is done, one after the other.
+    # The messages that are left are done, one after the other.
     found += [deletes(0, node, newest=1) for node in CONSUMERS]
     return [*found, *[receives(0, CONSUMERS[0], 1, lease_ns), deletes(0, CONSUMERS[0], newest=1)] * steps]
 
 
 @dataclass(frozen=True, slots=True)
 class Package:
-    """name: of PyPI."""
+    """A library of PyPI. name: its name there."""
 
     name: str
     text: str

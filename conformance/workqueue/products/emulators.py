@@ -1,4 +1,4 @@
-"""Emulators of Amazon SQS as products: a record each, of how it is started on loopback, and one driver (`sqs`)."""
+"""Emulators of Amazon SQS as products: for each a record of how to start it on loopback, and one driver (`sqs`)."""
 
 from __future__ import annotations
 
@@ -31,12 +31,12 @@ class Emulator:
     """A server with the interface of Amazon SQS.
 
     name, text: as of a product.
-    lacks: what is not installed here, or an empty text.
-    install: the end of the sentence that says so.
-    command: what starts it at a port of loopback, and at no other address.
-    version: of what is installed.
+    lacks: returns what is not installed here, or an empty text.
+    install: the end of the sentence that names it: how to install it.
+    command: returns the command that starts it at this port of loopback, and at no other address.
+    version: returns the version that is installed.
     quiet: runs of these shapes avoid the reported mistakes, and break nothing; seeds take them in turn.
-    profile: what it is held to.
+    profile: the file of what it promises.
     package, of_version: as of a product.
     """
 
@@ -69,7 +69,7 @@ _MOTO = Package(Client.PIP, "moto", "moto")
 
 
 def _moto(version: str) -> Emulator:
-    """What it needs besides is that of the installed one."""
+    """moto of this version, with the dependencies of the installed one."""
     ahead = ("env", f"PYTHONPATH={_MOTO.folder(version)}", sys.executable, "-m", "moto.server")
     return replace(
         MOTO,
@@ -115,7 +115,7 @@ EMULATORS = (MOTO, LOCAL_AWS_SQS)
 
 
 class Server:
-    """An emulator on a free port of loopback; what it writes is in the folder."""
+    """A running emulator, on a free port of loopback. folder: of its output. Raises CannotRun where it cannot run."""
 
     def __init__(self, emulator: Emulator, folder: Path) -> None:
         reason = emulator.why_not()

@@ -1,8 +1,8 @@
-"""Jobs of GroupMQ, in Redis: a put adds a job to its group; drawn runs.
+"""Drives jobs of GroupMQ, in Redis, in drawn runs. A put adds a job to its group.
 
-Client 1 adds and removes. Clients 2 and 3 are workers, processes of their own (`groupmq_bridge.mjs`), each with one job
-at a time: they say which jobs they were handed. A job ends (`delete`) or fails, and is tried again at once
-(`give_back`). The puts of a run have order times 1 ms apart, and the first is in the last millisecond of a day.
+Client 1 adds and removes. Clients 2 and 3 are workers, processes of their own (`groupmq_bridge.mjs`) with one job at a
+time each, that report which jobs they were handed. A job ends (`delete`), or fails and is tried again at once
+(`give_back`). The order times of a run's puts are 1 ms apart; the first is in the last millisecond of a day.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ from scatterproof.spec.trace import Trace
 from scatterproof.spec.workqueue.messages import CallName, Handed
 
 SENDER, WORKERS, GROUPS = 1, (2, 3), (1, 2)
-LEASE_NS = 1_000_000 * SECOND_NS  # a worker that lives says so to the queue, for as long as it works
+LEASE_NS = 1_000_000 * SECOND_NS  # a worker renews it for as long as it lives and works
 NODE_MAJOR, PATIENCE_S, GLANCE_S = 18, 12.0, 0.1
 TIMEOUT_MS, SHORT_MS, MIDNIGHT_MS = 3000, 1000, 20_000 * 86_400_000
 OTHERS = 1100  # jobs of a day
@@ -38,11 +38,11 @@ class Move(StrEnum):
     """Steps that are no calls.
 
     START: a worker is started.
-    KILL: it is killed.
+    KILL: a worker is killed.
     REMOVE: the job that a worker has in hand is removed from the queue.
-    OTHERS: jobs have come and gone in other groups, shortly before midnight; this step is ahead of all workers.
+    OTHERS: jobs come and go in other groups, shortly before midnight; this step comes before any worker starts.
     SHORT: jobs time out after a second in this run; this step is the first.
-    WAIT: nothing is done, for twice as long as that.
+    WAIT: nothing is done for twice the time-out.
     """
 
     START = "start"
@@ -61,7 +61,7 @@ class Step:
 
 @dataclass(slots=True)
 class Job:
-    """name: GroupMQ's. holder: the worker that began it last, and has not ended it."""
+    """A job. name: GroupMQ's. holder: the worker that began it last, and has not ended it."""
 
     name: str
     group: int
@@ -71,7 +71,7 @@ class Job:
 
 @dataclass(slots=True)
 class Worker:
-    """job: the one that it has begun. removed: whether that was removed meanwhile."""
+    """A worker. job: the one that it has begun. removed: whether that was removed since."""
 
     bridge: Bridge | None = None
     job: Handed | None = None
@@ -79,7 +79,7 @@ class Worker:
 
 
 class Driver:
-    """port: of Redis. folder: of what clients write."""
+    """Carries out steps at one queue. port: of Redis. folder: of the clients' output."""
 
     def __init__(self, port: int, queue: str, folder: Path) -> None:
         self._port, self._queue, self._folder = port, queue, folder
@@ -152,7 +152,7 @@ class Driver:
             worker.removed = True
 
     def _lose(self, node: NodeId, worker: Worker, call: Call) -> None:
-        """The worker loses its job, by this call."""
+        """Record this call, by which the worker loses its job."""
         if worker.job is None or worker.removed:
             return
         self.history.called(call)
@@ -162,7 +162,7 @@ class Driver:
         job.holder = None if job.holder == node else job.holder
 
     def _look(self) -> None:
-        """What workers have begun."""
+        """Record the jobs that workers have begun."""
         for node, worker in self._workers.items():
             for body, group in worker.bridge.ask("begun") if worker.bridge is not None else ():
                 job = self._jobs[body.encode()]
@@ -174,7 +174,7 @@ class Driver:
                 self._since_ns = self.history.now_ns()
 
     def _settle(self) -> None:
-        """Wait until workers have begun the jobs that are due, and record those that they leave."""
+        """Wait until workers have begun the jobs that are due; record a receive without a job if they leave one."""
         begun = time.monotonic()
         while (idle := self._idle()) is not None:
             passed_s = time.monotonic() - begun
@@ -202,8 +202,10 @@ class Driver:
 class Shape:
     """What runs may contain. The default is everything; less avoids known mistakes.
 
-    kills, removes: workers are killed, and jobs in hand removed. others: jobs of other groups come and go. short: the
-    time-out of jobs is a second in some runs.
+    kills: workers are killed.
+    removes: jobs in hand are removed.
+    others: jobs of other groups come and go.
+    short: in some runs the time-out of jobs is a second.
     """
 
     kills: bool = True
@@ -234,7 +236,7 @@ def drawn(seed: int, shape: Shape = Shape(), steps: int = 16) -> Steps:
             found += [Step(Move.KILL, node), Step(Move.START, node)]
         else:
             found.append(Step(Move.WAIT if trouble is Move.SHORT else trouble, node))
-    # What is left is done.
+    # The jobs that are left are done.
     return [*found, *[deletes(0, node) for node in WORKERS] * 8]
 
 

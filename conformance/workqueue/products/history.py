@@ -1,4 +1,4 @@
-"""What clients of a product call and are handed, as rows: one history a run."""
+"""The calls of a product's clients, and what they are handed, as rows: one history for each run."""
 
 from __future__ import annotations
 
@@ -35,8 +35,7 @@ def vocabulary(move: type[Enum] | None = None, step: type[Any] | None = None) ->
 
 
 class History:
-    """Numbers the calls of clients 1 to CLIENTS, and records them. The body of a message names it: its sender and
-    number."""
+    """Numbers and records the calls of clients 1 to CLIENTS. The body of a message is its name: sender and number."""
 
     def __init__(self, clock: Callable[[], int] = time.monotonic_ns) -> None:
         self._clock, self._begun_ns = clock, clock()
@@ -49,8 +48,7 @@ class History:
         return self._clock() - self._begun_ns
 
     def called(self, call: Call, since_ns: int | None = None) -> bytes:
-        """Record a call; returns the body of the message that it puts. since_ns: when it was called; now, if left
-        out."""
+        """Record a call; returns the body for a message that it puts. since_ns: when it was called; None for now."""
         number = self._operations[call.node] = self._operations.get(call.node, 0) + 1
         body = b"%d.%d" % (call.node, number)
         call = self._open[call.node] = Call(call.time_ns, call.node, call.call, call.arguments, body)
@@ -58,14 +56,14 @@ class History:
         return body
 
     def handed(self, node: NodeId, body: bytes, receipt: int, group: int = 1) -> Handed:
-        """Record a message that is handed to the client's call in progress. receipt: differs from all others."""
+        """Record a message that is handed to the client's call in progress. receipt: a number no other hand-out has."""
         sender, number = map(int, body.split(b"."))
         handed = Handed(sender, number, group, receipt, body)
         self._note(Kind.DELIVERED, node, self._recorder.delivery(node, handed))
         return handed
 
     def returned(self, node: NodeId, outcome: Outcome = Outcome.OK, about: Handed | None = None) -> None:
-        """Record a return. about: the message, of a call about one."""
+        """Record the return of the client's call. about: the message that the call is about, if any."""
         results: Mapping[str, Parameter] = (
             {} if about is None else {"sender": about.sender, "number": about.number, "receipt": about.receipt}
         )
@@ -83,7 +81,7 @@ class History:
         self.rows[place] = tuple(row)
 
     def trace(self, seed: int, iut: str, **promised: Parameter) -> Trace:
-        """iut: what is under test, with its version. promised: parameters of this run beside the usual ones."""
+        """The run as a trace. iut: what is under test, with its version. promised: parameters beside the usual ones."""
         now, topology = self.now_ns(), served(CLIENTS)
         ended = (now, now, ABSENT, int(Kind.ENDED), ABSENT, ABSENT, *self._recorder.ended(CLEAN | QUIESCENT))
         kinds = (Kind.CALLED, Kind.RETURNED, Kind.DELIVERED, Kind.CRASHED, Kind.RESTARTED)

@@ -1,5 +1,5 @@
-"""Jobs of pg-boss in a queue of the policy `key_strict_fifo`: a put sends a job, its group is the singleton key; drawn
-runs. A process of Node.js (`pg_boss_bridge.mjs`) carries the calls out, for a sender and two consumers."""
+"""Drives jobs of pg-boss in a queue of the policy `key_strict_fifo`, in drawn runs. A put sends a job; its group is the
+singleton key. A process of Node.js (`pg_boss_bridge.mjs`) carries out the calls, for a sender and two consumers."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ from scatterproof.spec.trace import Trace
 from scatterproof.spec.workqueue.messages import CallName, Handed
 
 SENDER, CONSUMERS, GROUPS = 1, (2, 3), (1, 2)
-LEASE_NS = 1_000_000 * SECOND_NS  # until the supervisor says that the job has expired
+LEASE_NS = 1_000_000 * SECOND_NS  # until the supervisor finds the job expired
 EXPIRES_S, NODE_MAJOR = 1, 22
 
 
@@ -45,7 +45,7 @@ class Move(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Step:
-    """count: how many jobs. ids: theirs, in order; pg-boss draws them, where there are none."""
+    """A step that is no call. count: how many jobs. ids: theirs, in order; pg-boss draws them if there are none."""
 
     move: Move
     group: int = 1
@@ -55,7 +55,7 @@ class Step:
 
 @dataclass(slots=True)
 class Held:
-    """A job in hand. name, attempt: pg-boss's. expired: whether the supervisor has said so."""
+    """A job in hand. name, attempt: pg-boss's. expired: whether the supervisor has found it so."""
 
     handed: Handed
     name: str
@@ -162,7 +162,7 @@ def drawn(seed: int, shape: Shape = Shape(), steps: int = 40) -> Steps:
             found.append(gives_back(0, node, draw.randint(0, 1)))
         else:
             found.append(Step(Move.EXPIRE))
-    # What is left is done, one after the other.
+    # The jobs that are left are done, one after the other.
     found += [Step(Move.EXPIRE), *(deletes(0, node) for node in CONSUMERS * 2)]
     return [*found, *[receives(0, CONSUMERS[0], 1, LEASE_NS), deletes(0, CONSUMERS[0])] * steps]
 

@@ -1,7 +1,7 @@
-"""Queues of PgQ, in PostgreSQL: a put inserts an event, a receive is the consumer's next batch; drawn runs.
+"""Drives queues of PgQ, in PostgreSQL, in drawn runs. A put inserts an event; a receive gets the consumer's next batch.
 
-PgQ promises no order across batches, as events that are retried come later: each event is a group of its own. An event
-that is not put back is done (`delete`) when its batch is finished.
+PgQ promises no order across batches, as retried events come later: so each event is a group of its own. Finishing a
+batch deletes its events that were not put back (`delete`).
 """
 
 from __future__ import annotations
@@ -36,7 +36,7 @@ class Move(StrEnum):
     FINISH: the batch is finished.
     STOP: the consumer stops in the midst of its batch, and begins anew with the same one.
     EARLY: the same, unless it has put an event back.
-    BEGIN, COMMIT: of a transaction in which an event is put.
+    BEGIN, COMMIT: a transaction in which an event is put begins, and is committed.
     BYSTANDER: another consumer of the queue takes its next batch, puts all of it back, and finishes.
     ROTATE: the queue goes on in its next table, where it can.
     """
@@ -56,7 +56,7 @@ class Step(polled.Step[Move]):
 
 @dataclass(slots=True)
 class Batch:
-    """hand: the events not put back, each with its number. is_touched: whether one was put back."""
+    """A batch. hand: the events not put back, each with its number. is_touched: whether one was put back."""
 
     number: int
     hand: list[tuple[Handed, int]]
@@ -97,7 +97,7 @@ class Driver:
             self.history.called(step)
             self._batch.is_touched = True
             handed, number = self._batch.hand.pop(-1 if step.arguments["newest"] == 1 else 0)
-            # 0 as well says that it is there to be tried again.
+            # It returns 0 for an event that waits to be tried again already.
             self._ask("select pgq.event_retry(%s, %s, 0)", self._batch.number, number)
             self.history.returned(CONSUMER, about=handed)
 
@@ -119,8 +119,8 @@ class Driver:
         self.history.returned(CONSUMER)
 
     def _next(self, name: str) -> tuple[int | None, list[Any]]:
-        """The next batch with anything in it, after what the daemon of PgQ does from time to time. A consumer that
-        comes back to a batch waits for no tick."""
+        """The number and events of the next batch that is not empty; None and no events where there is none. First does
+        what PgQ's daemon does from time to time; a consumer that comes back to a batch waits for no tick."""
         while self._ask("select pgq.maint_retry_events()") != [(0,)]:
             pass
         if name != NAME or not self._has_stopped:
@@ -243,7 +243,7 @@ PRODUCT = Product(
     profile=Path(__file__).with_name("pgq.toml"),
     why_not=why_not,
     serve=_serve,
-    # An event put back twice from one batch comes twice, and is lost when it is put back once more.
+    # An event put back twice from one batch comes twice; it is lost when it is put back once more.
     steps=lambda seed, quiet: drawn(seed, Shape(stops=not quiet)),
     vocabulary=vocabulary(Move, Step),
 )

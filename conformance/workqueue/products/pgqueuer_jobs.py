@@ -1,5 +1,5 @@
-"""Jobs of PgQueuer whose entrypoint has a concurrency limit of one, in PostgreSQL: a put enqueues a job, its group is
-the entrypoint; drawn runs. Consumers are queue managers, which send heartbeats (`extend`) or are silent."""
+"""Drives jobs of PgQueuer whose entrypoint has a concurrency limit of one, in PostgreSQL, in drawn runs. A put enqueues
+a job; its group is the entrypoint. Consumers are queue managers, which send heartbeats (`extend`) or are silent."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ from scatterproof.spec.topology import NodeId
 
 
 class Jobs(Library):
-    """address: of an empty database."""
+    """PgQueuer's queue. address: of an empty database."""
 
     module, has_leases, is_serial = "pgqueuer.queries", True, True
 
@@ -99,7 +99,7 @@ PRODUCT = Product(
     profile=Path(__file__).with_name("pgqueuer.toml"),
     why_not=why_not,
     serve=_serve,
-    # A late consumer ends a job that another one has.
+    # A late consumer ends a job that another one holds.
     steps=lambda seed, quiet: drawn(seed, Jobs.has_leases, is_fenced=not quiet),
     vocabulary=vocabulary(Move, Step),
 )

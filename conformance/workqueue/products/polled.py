@@ -1,5 +1,4 @@
-"""What drivers share for products whose clients ask for one message at a time, and report when they are done with
-it."""
+"""What drivers share for products whose clients ask for one message at a time, and report when they are done."""
 
 from __future__ import annotations
 
@@ -17,7 +16,7 @@ from scatterproof.spec.topology import NodeId
 from scatterproof.spec.workqueue.messages import CallName, Handed
 
 SENDER, CONSUMERS, GROUPS = 1, (2, 3), (1, 2)
-FOREVER_NS = 1_000_000 * SECOND_NS  # a lease until something that is seen ends it
+FOREVER_NS = 1_000_000 * SECOND_NS  # a lease that only a recorded event ends
 
 MoveT = TypeVar("MoveT", bound=Enum)
 
@@ -32,7 +31,7 @@ class Step(Generic[MoveT]):
 
 @dataclass(slots=True)
 class Held:
-    """A message in hand. handle: the product's. ends_ns: the time at which its lease has surely ended."""
+    """A message in hand. handle: the product's. ends_ns: when, in ns of the history, its lease has surely ended."""
 
     handed: Handed
     handle: Any
@@ -41,7 +40,7 @@ class Held:
 
 @dataclass(frozen=True, slots=True)
 class Taken:
-    """What a product gives to a consumer."""
+    """What a product hands to a consumer."""
 
     body: bytes
     group: int
@@ -49,8 +48,8 @@ class Taken:
 
 
 class Driver(ABC):
-    """Carries out calls and moves at one queue. A consumer has at most one message at a time that is its own, and makes
-    no call about one that it has lost."""
+    """Carries out calls and moves at one queue. A consumer holds at most one message at a time, and makes no call about
+    one that it has lost."""
 
     def __init__(self) -> None:
         self.history = History()
@@ -67,14 +66,14 @@ class Driver(ABC):
 
     @abstractmethod
     def end_one(self, call: Call, held: Held) -> bool:
-        """Delete a message, give it back, or extend its lease; returns whether that was done."""
+        """Delete a message, give it back, or extend its lease; returns whether the product did that."""
 
     @abstractmethod
     def move(self, step: Any) -> None: ...
 
     def can_take(self, node: NodeId) -> bool:
-        """Whether to ask the product. Where that does not keep groups to one message at a time, a driver asks only for
-        groups without a held message."""
+        """Whether to ask the product. Where it may hand out several messages of a group at a time, a driver asks only
+        for groups without a held message."""
         return True
 
     # ---------------------------------------------------------------- for all
@@ -105,11 +104,11 @@ class Driver(ABC):
         return {held.handed.group for held in found if held is not None}
 
     def drop(self, node: NodeId) -> None:
-        """The consumer has nothing in hand any more."""
+        """Empty the consumer's hand."""
         self._hands.pop(node, None)
 
     def lose(self, nodes: Sequence[NodeId]) -> None:
-        """These consumers lose what they have in hand, as if they had given it back."""
+        """Record that these consumers lose what they have in hand, as if they had given it back."""
         for node in nodes:
             if (held := self.live(node)) is not None:
                 self.history.called(gives_back(0, node, newest=1))

@@ -1,4 +1,4 @@
-"""A PostgreSQL server for products that keep their queues in one, on a Unix socket in a temporary folder."""
+"""A PostgreSQL server for products with queues in PostgreSQL, on a Unix socket in a temporary folder."""
 
 from __future__ import annotations
 
@@ -28,10 +28,10 @@ def programs() -> Path | None:
 
 
 class Postgres:
-    """A server with a database for each run. No user but its own may read its folder."""
+    """A server with a database for each run. Only its own user may read its folder."""
 
     def __init__(self, bin_folder: Path, folder: Path, kept: Path) -> None:
-        """kept: the folder of what it writes."""
+        """kept: the folder of the server's output."""
         self.folder, self._bin = folder, bin_folder
         user = _user()
         # PostgreSQL does not run as root.
@@ -55,7 +55,7 @@ class Postgres:
             time.sleep(0.02)
 
     def database(self, name: str) -> str:
-        """Create a database; returns its address."""
+        """Create a database; returns the words to connect to it. Raises CannotRun where it cannot be created."""
         self._run([str(self._bin / "createdb"), f"--host={self.folder}", f"--username={ROLE}", name])
         return f"host={self.folder} user={ROLE} dbname={name}"
 
@@ -71,11 +71,11 @@ class Postgres:
 
 @contextmanager
 def postgres(kept: Path) -> Iterator[Postgres]:
-    """A server, until the context ends. Raises CannotRun where none can be started."""
+    """A server that runs until the context ends. Raises CannotRun where none can be started."""
     bin_folder = programs()
     if bin_folder is None:
         raise CannotRun(f"PostgreSQL is not installed; install {INSTALL}")
-    # The name of a socket is short, and a folder of results may be deep.
+    # The path of a socket must be short, and a folder of results may be deep.
     folder = Path(tempfile.mkdtemp(prefix="queue-"))
     try:
         made = Postgres(bin_folder, folder, kept)

@@ -1,8 +1,8 @@
-"""Jobs of procrastinate with a lock: a put defers a job, its group is the lock, its deduplication id the queueing lock;
-drawn runs.
+"""Drives jobs of procrastinate with a lock, in drawn runs. A put defers a job; its group is the lock, its deduplication
+id the queueing lock.
 
-Client 1 defers. Clients 2 and 3 are workers, processes of their own (`procrastinate_worker`), each with one job at a
-time: they say which jobs they were handed. A job ends (`delete`) or fails, and is tried again at once (`give_back`).
+Client 1 defers. Clients 2 and 3 are workers, processes of their own (`procrastinate_worker`) with one job at a time
+each, that report which jobs they were handed. A job ends (`delete`), or fails and is tried again at once (`give_back`).
 """
 
 from __future__ import annotations
@@ -38,7 +38,7 @@ from scatterproof.spec.trace import Trace
 from scatterproof.spec.workqueue.messages import CallName, Handed
 
 SENDER, WORKERS, GROUPS = 1, (2, 3), (1, 2)
-LEASE_NS = 1_000_000 * SECOND_NS  # until somebody says that its worker is stalled
+LEASE_NS = 1_000_000 * SECOND_NS  # until its worker is found stalled
 STALLED_S, START_S, PATIENCE_S, GLANCE_S = 3.0, 60.0, 10.0, 4 * POLL_S
 
 
@@ -46,9 +46,9 @@ class Move(StrEnum):
     """Steps that are no calls.
 
     START: a worker is started.
-    KILL: it is killed.
-    PAUSE, RESUME: it is stopped as a process, and continued.
-    STALLED: jobs of stalled workers are retried, as procrastinate's guide shows it.
+    KILL: a worker is killed.
+    PAUSE, RESUME: a worker's process is stopped, and continued.
+    STALLED: jobs of stalled workers are retried, as in procrastinate's guide.
     """
 
     START = "start"
@@ -66,7 +66,7 @@ class Step:
 
 @dataclass(slots=True)
 class Job:
-    """number: procrastinate's. holder: the worker that began it last, and has not ended it."""
+    """A job. number: procrastinate's. holder: the worker that began it last, and has not ended it."""
 
     number: int
     group: int
@@ -76,8 +76,12 @@ class Job:
 
 @dataclass(slots=True)
 class Worker:
-    """job: the one that it has begun. stale: whether that was retried meanwhile. lost: jobs of workers that were killed
-    here."""
+    """A worker's place.
+
+    job: the one that the worker has begun.
+    stale: whether that job was retried since.
+    lost: the jobs of workers that were killed at this place.
+    """
 
     child: Child | None = None
     paused: bool = False
@@ -91,7 +95,7 @@ class Worker:
 
 
 class Driver:
-    """address: of a database for this run. folder: of what workers write."""
+    """Carries out steps. address: of a database for this run. folder: of the workers' output."""
 
     def __init__(self, address: str, folder: Path) -> None:
         self._module = importlib.import_module("procrastinate")
@@ -163,7 +167,7 @@ class Driver:
         if step.move is Move.START and worker.child is None:
             words = [sys.executable, "-m", procrastinate_worker.__name__, self._address, str(STALLED_S)]
             worker.child = Child(f"worker-{step.node}", words, self._folder)
-            # Nothing is asked of it before.
+            # Only a worker that is ready is asked for anything.
             said = worker.child.line(START_S)
             if said != READY.encode():
                 raise CannotRun(f"a worker of procrastinate did not start: {said!r}; see {self._folder}")
@@ -178,8 +182,8 @@ class Driver:
             os.kill(worker.child.process, signal.SIGSTOP if worker.paused else signal.SIGCONT)
 
     def _retry_stalled(self) -> None:
-        """Retry the jobs of stalled workers, those without a heartbeat for some time; none counts as stalled because of
-        the load."""
+        """Retry the jobs of stalled workers, which have sent no heartbeat for STALLED_S. No worker counts as stalled
+        only because of the load."""
         stalled = {one.payload for worker in self._workers.values() for one in worker.lost}
         stalled |= {worker.job.payload for worker in self._workers.values() if worker.paused and worker.job}
         if not stalled:
@@ -193,14 +197,15 @@ class Driver:
                 worker.lost.remove(handed)
                 self._note(gives_back(0, node), handed)
             if worker.paused and worker.job is not None and worker.job.payload in retried:
-                # It may still work on it; its lease is over.
+                # It may still work on the job, but its lease is over.
                 worker.stale = True
                 self._note(extends(0, node, 1, newest=1), worker.job)
         for body in retried:
             self._jobs[body].holder = None
 
     async def _guides_task(self, stalled: set[bytes]) -> set[bytes]:
-        """The guide's task: retry stalled jobs."""
+        """The guide's task: retry stalled jobs; returns their bodies. Waits until no worker but the stalled ones counts
+        as such."""
         app = self._new_app()
         async with app.open_async():
             while True:
@@ -218,7 +223,7 @@ class Driver:
         self.history.returned(call.node, about=handed)
 
     def _look(self) -> None:
-        """What workers have begun."""
+        """Record the jobs that workers have begun."""
         for node, worker in self._workers.items():
             line = b"" if worker.child is None or worker.paused else worker.child.line(0)
             if isinstance(line, bytes) and line in self._jobs:
@@ -236,7 +241,7 @@ class Driver:
         self._since_ns = self.history.now_ns()
 
     def _settle(self) -> None:
-        """Wait until workers have begun the jobs that are due, and record those that they leave."""
+        """Wait until workers have begun the jobs that are due; record a receive without a job if they leave one."""
         begun = time.monotonic()
         while (idle := self._idle()) is not None:
             due, left_s = self._is_due(), begun + PATIENCE_S - time.monotonic()
@@ -258,7 +263,7 @@ class Driver:
         return any(not job.done and job.group not in busy for job in self._jobs.values())
 
     def _all_told(self, left_s: float) -> bool:
-        """Whether the driver has heard of all jobs that have begun; true when it has waited long enough."""
+        """Whether workers have reported all jobs that they have begun; also true once left_s is below 0."""
         doing = {str(job.task_kwargs["body"]).encode() for job in self._app.job_manager.list_jobs(status="doing")}
         held = {body for body, job in self._jobs.items() if job.holder is not None}
         return doing <= held or left_s < 0
@@ -268,7 +273,8 @@ class Driver:
 class Shape:
     """What runs may contain. The default is everything; less avoids known mistakes.
 
-    pauses: workers are stopped as processes for some time. queueing: some jobs have a queueing lock.
+    pauses: processes of workers are stopped for some time.
+    queueing: some jobs have a queueing lock.
     """
 
     pauses: bool = True
@@ -328,7 +334,7 @@ PRODUCT = Product(
     profile=Path(__file__).with_name("procrastinate.toml"),
     why_not=why_not,
     serve=_serve,
-    # A worker that is slow ends a job that another has; a job with a queueing lock that fails is not tried again.
+    # A slow worker ends a job that another one holds; a failed job with a queueing lock is not tried again.
     steps=lambda seed, quiet: drawn(seed, Shape(pauses=False, queueing=False) if quiet else Shape()),
     vocabulary=vocabulary(Move, Step),
 )

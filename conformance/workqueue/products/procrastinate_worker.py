@@ -1,6 +1,6 @@
-"""A worker of procrastinate. It writes `ready` to stdout, and then the body of each job that it begins; the next line
-of stdin says how the job ends: `fail`, or anything else. Arguments: the database's address, and after how many seconds
-a worker is stalled."""
+"""A worker of procrastinate. It writes `ready` to stdout, and then the body of each job that it begins. The next line
+of stdin decides how the job ends: it fails on `fail`, else it is done. Arguments: the database's address, and after how
+many seconds a worker counts as stalled."""
 
 from __future__ import annotations
 

@@ -1,9 +1,9 @@
-"""Queues of RabbitMQ, driven by pika: consumers of a single active one, or batches that are fetched; drawn runs.
+"""Drives queues of RabbitMQ by pika, in drawn runs of consumers or of batches.
 
-Client 1 sends, each message confirmed. In a run of *consumers*, clients 2 and 3 consume a queue with a single active
-consumer, with a prefetch of 1: of what it is sent, a client has one message at a time. In a run of *batches*, client 2
-fetches several messages, says of each whether it is done, in any order, and fetches again when it has none in hand.
-The server is in `rabbitmq_node`.
+Client 1 sends messages with confirms. In a run of *consumers*, clients 2 and 3 consume a queue with a single active
+consumer and a prefetch of 1: a client is sent one message at a time. In a run of *batches*, client 2 fetches several
+messages, acknowledges each or gives it back, in any order, and fetches again when it has none in hand. The server is in
+`rabbitmq_node`.
 """
 
 from __future__ import annotations
@@ -24,16 +24,18 @@ from scatterproof.spec.workqueue.messages import CallName, Handed
 
 SENDER, CONSUMERS = 1, (2, 3)
 LEASE_NS = 1_000_000 * SECOND_NS  # as long as the channel is open
-# For what is due, and for what is not.
+# How long to wait for a message that is due, and for one that is not.
 PATIENCE_S, GLANCE_S = 5.0, 0.05
 
 
 class Move(StrEnum):
     """Steps that are no calls.
 
-    SINGLE: the queue is declared with a single active consumer; first of all, or the run is one of batches.
-    JOIN: it begins to consume. LEAVE: it closes its channel, and so gives back what it has in hand.
-    DROP: it closes its connection. FINISH: it cancels its consumer, and acknowledges what it has in hand then.
+    SINGLE: the queue is declared with a single active consumer. This step is the first, or the run is one of batches.
+    JOIN: a client begins to consume.
+    LEAVE: a client closes its channel, and so gives back what it has in hand.
+    DROP: a client closes its connection.
+    FINISH: a client cancels its consumer, and then acknowledges what it has in hand.
     RESTART: the server is stopped, and started again.
     """
 
@@ -56,9 +58,9 @@ class Consumer:
     """A client that consumes or fetches.
 
     connection, channel: None while it has none.
-    tag: of its consumer, while it has one.
-    sent: messages that it was sent and has not taken yet, as (delivery tag, body).
-    hand: messages that it has taken, each with its delivery tag.
+    tag: of its consumer; None while it has none.
+    sent: the messages that it was sent and has not taken yet, as (delivery tag, body).
+    hand: the messages that it has taken, each with its delivery tag.
     """
 
     connection: Any = None
@@ -69,8 +71,13 @@ class Consumer:
 
 
 class BrokerNode(Protocol):
-    """A server. connect: a connection of pika's to it. restart: stop it, and start it again. persistent: the properties
-    of a message that is to be kept on disk. refusals: what is raised of a message that was not confirmed."""
+    """A server.
+
+    persistent: pika's properties of a message that is kept on disk.
+    refusals: the exceptions that a message without a confirm raises.
+    connect: returns a connection of pika's to it.
+    restart: stops it, and starts it again.
+    """
 
     persistent: Any
     refusals: tuple[type[Exception], ...]
@@ -83,17 +90,17 @@ class BrokerNode(Protocol):
 class Driver:
     """Carries out steps at one queue.
 
-    arguments: of the queue, apart from that of a single active consumer.
-    single: whether the queue has a single active consumer: then a client that goes has cancelled, whatever it had in
-        hand.
+    arguments: of the queue, but for the one of a single active consumer.
+    single: whether the queue has a single active consumer; then a client that goes has cancelled, with or without a
+        message in hand.
     """
 
     def __init__(self, node: BrokerNode, queue: str, arguments: Mapping[str, Any]) -> None:
         self._node, self._queue, self._arguments = node, queue, arguments
         self.single, self.history = False, History()
         self._consumers = {node: Consumer() for node in CONSUMERS}
-        self._joined: list[NodeId] = []  # in the order in which they become the active one
-        self._receipts = self._due = 0  # receipts given; messages that are there, and nobody has in hand
+        self._joined: list[NodeId] = []  # in the order in which they become active
+        self._receipts = self._due = 0  # receipts given; messages that are in nobody's hand
         self._open_sender()
         self._declare({})
 
@@ -133,7 +140,7 @@ class Driver:
         self.history.returned(call.node, outcome)
 
     def _take(self, call: Call) -> None:
-        """For a client that waits for its turn nothing is recorded, unless it is sent a message."""
+        """Records nothing for a client that waits for its turn, unless it is sent a message."""
         one, node = self._consumers[call.node], call.node
         if one.tag is None:
             return
@@ -183,7 +190,7 @@ class Driver:
         else:
             one.channel.basic_nack(tag, requeue=True)
             self._due += 1
-        # The answer shows that the channel has carried out all that was sent before.
+        # The answer to this shows that the channel has carried out all commands before it.
         one.channel.basic_qos(prefetch_count=1)
         self.history.returned(call.node, about=handed)
 
@@ -217,8 +224,7 @@ class Driver:
         one.channel.add_on_cancel_callback(lambda _: setattr(one, "tag", None))
 
     def _give_back(self, lose: Callable[[], None], *nodes: NodeId) -> None:
-        """Call `lose`, which closes the channels of these clients, or of all, and so gives back what they have in
-        hand."""
+        """Call `lose`, which closes the channels of these clients, or of all: what they have in hand is given back."""
         nodes = nodes or CONSUMERS
         held = {node: [handed for handed, _ in self._consumers[node].hand] for node in nodes}
         gone = [node for node in nodes if self.single or held[node]]
@@ -234,17 +240,17 @@ class Driver:
             self._due += len(hand)
             self._forget(node)
         until = time.monotonic() + PATIENCE_S
-        # A client that fetches must find them; consumers are sent them.
+        # A client that fetches must find these messages; consumers are sent them.
         while not self.single and self._waiting() < self._due and time.monotonic() < until:
             time.sleep(0.01)
 
     def _waiting(self) -> int:
-        """How many messages are in the queue, and in nobody's hand."""
+        """How many messages are in the queue and in nobody's hand."""
         count: int = self._sender.queue_declare(self._queue, passive=True).method.message_count
         return count
 
     def _forget(self, node: NodeId) -> None:
-        """Its channel is gone, and its connection, if that is."""
+        """Forget the client's channel, what it had in hand, and its connection if that is closed."""
         one = self._consumers[node]
         one.channel, one.tag = None, None
         one.sent.clear()
@@ -266,7 +272,7 @@ class Driver:
         self._open_sender()
 
     def _look(self) -> None:
-        """Whether the server has cancelled a consumer: then its queue is gone, and what was in hand is given back."""
+        """Close all channels if the server has cancelled a consumer: its queue is gone, and hands are given back."""
         for one in self._consumers.values():
             if one.connection is not None:
                 one.connection.process_data_events(0)
@@ -283,7 +289,9 @@ class Driver:
 class Shape:
     """What runs may contain. The default is everything; less avoids known mistakes.
 
-    leaves, finishes: consumers do. any_order: batches differ in size, and what is in them is given back in any order.
+    leaves: consumers leave, and drop their connections.
+    finishes: consumers cancel before they acknowledge.
+    any_order: batches differ in size, and their messages are acknowledged or given back in any order.
     """
 
     leaves: bool = True
@@ -308,7 +316,7 @@ def drawn(seed: int, shape: Shape = Shape(), steps: int = 30) -> Steps:
 
 
 def _consumer_step(draw: Random, shape: Shape) -> Sequence[Call | Step]:
-    """Most steps take a message first, as they do nothing without one."""
+    """The next steps of consumers. Most take a message first, as they do nothing without one."""
     node = draw.choice(CONSUMERS)
     takes = [_receives(other) for other in CONSUMERS]
     kind = draw.randrange(12)

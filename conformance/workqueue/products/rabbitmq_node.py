@@ -29,8 +29,12 @@ INSTALL = "install pika of PyPI into this environment, and rabbitmq-server of De
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class QueueType:
-    """name, text: as of a product. arguments: of its queues; runs take them in turn. quiet: runs of these shapes avoid
-    the reported mistakes; seeds take them in turn."""
+    """A type of queue.
+
+    name, text: as of a product.
+    arguments: of its queues; seeds take them in turn.
+    quiet: runs of these shapes avoid the reported mistakes; seeds take them in turn.
+    """
 
     name: str
     text: str
@@ -45,15 +49,15 @@ CLASSIC = QueueType(
     name="rabbitmq-classic",
     text="classic queues of RabbitMQ, by pika",
     arguments=({}, {"x-queue-version": 2}, {"x-queue-mode": "lazy"}),
-    # When the active consumer is cancelled, the next is sent nothing.
+    # When the active consumer is cancelled, the next one is sent nothing.
     quiet=(Shape(finishes=False),),
 )
 QUORUM = QueueType(
     name="rabbitmq-quorum",
     text="quorum queues of RabbitMQ with a delivery limit, by pika",
     arguments=({"x-queue-type": "quorum", "x-delivery-limit": 1000},),
-    # When the active consumer goes, the next is sent a later message first; and a message that is given back does not
-    # come back to its place.
+    # When the active consumer goes, the next one is sent a later message first; and a message that is given back does
+    # not return to its place.
     quiet=(Shape(leaves=False, any_order=False),),
 )
 TYPES = (CLASSIC, QUORUM)
@@ -79,7 +83,7 @@ def version() -> str:
 
 
 def command(port: int, folder: Path, plugins: str = "", settings: str = "") -> list[str]:
-    """What starts a node with its own files in this folder, and AMQP at this port."""
+    """The command that starts a node with its own files in this folder, and AMQP at this port."""
     between_nodes, names = free_ports(2)
     (folder / "plugins").write_text(f"[{plugins}].\n")
     (folder / "rabbitmq.conf").write_text(f"heartbeat = 0\n{settings}")
@@ -108,7 +112,7 @@ def mqtt_command(port: int, folder: Path) -> list[str]:
 
 
 class RabbitNode:
-    """A node in no cluster, with a folder of its own, that listens on loopback only."""
+    """A node in no cluster, with its own folder, that listens on loopback only. Raises CannotRun without RabbitMQ."""
 
     def __init__(self, folder: Path) -> None:
         reason = why_not()

@@ -1,8 +1,8 @@
-"""Redis as a queue: streams with a consumer group, and lists; drawn runs. A group is a stream, or a list.
+"""Drives Redis as a queue, in drawn runs: streams with a consumer group, and lists. A group is a stream, or a list.
 
-The server writes each command to its file before it answers, and is killed now and then. An entry that a stream's
-consumer has had for longer than the lease is claimed ahead of new ones; giving an entry back claims it as idle for that
-long.
+The server writes each command to its file before it answers, and is killed now and then. A stream's entry that a
+consumer has held for longer than the lease is claimed ahead of new ones. Giving an entry back claims it as idle for
+that long.
 """
 
 from __future__ import annotations
@@ -94,7 +94,7 @@ class Streams(Redis):
 
 
 class Lists(Redis):
-    """A message that a consumer takes is moved to a list of its own."""
+    """Taking a message moves it to the consumer's own list."""
 
     def put(self, group: int, body: str) -> None:
         self.queues[group].rpush(self.key(group), body)
@@ -145,7 +145,7 @@ def product(kind: QueueKind) -> Product:
         profile=Path(__file__).with_name(f"{kind.name}.toml"),
         why_not=why_not,
         serve=kind.serve,
-        # Nothing is known to be wrong with it. Anybody may acknowledge an entry.
+        # No mistake is known. Anybody may acknowledge an entry, so late calls are not refused.
         steps=lambda seed, quiet: drawn(seed, kind.library.has_leases, is_fenced=False),
         vocabulary=vocabulary(Move, Step),
     )

@@ -1,4 +1,4 @@
-"""A server of Redis on loopback, for products that keep their queues in one."""
+"""A Redis server on loopback, for products with queues in Redis."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ INSTALL = "redis-server of Debian (apt-get install redis-server)"
 
 @contextmanager
 def redis_server(folder: Path, words: Sequence[str] = ("--save", "")) -> Iterator[Served]:
-    """It keeps nothing over a restart, unless `words` say so."""
+    """A server that runs until the context ends. It keeps nothing over a restart, unless options in `words` do."""
     (port,) = free_ports(1)
     folder.mkdir(parents=True, exist_ok=True)
     given = ["--port", str(port), "--bind", LOOPBACK, "--dir", str(folder.resolve()), *words]

@@ -1,7 +1,7 @@
-"""FIFO queues with the interface of Amazon SQS, driven by boto3: calls at one queue, recorded, and drawn runs.
+"""Drives FIFO queues with the interface of Amazon SQS by boto3, in drawn runs.
 
-Each run has a queue of its own and three clients that call one after the other. Leases are in whole seconds, as the
-interface has them, and a run waits for some to end. The servers are in `emulators`.
+Each run has its own queue, and three clients that call one after the other. Leases are whole seconds, as in the
+interface, and a run waits for some to end. The servers are in `emulators`.
 """
 
 from __future__ import annotations
@@ -35,7 +35,7 @@ TRIES = 2
 
 class Driver:
     """Carries out calls at one queue, and records them. most_tries: how often a message is received before it goes to
-    the dead-letter queue; 0 for none."""
+    the dead-letter queue; 0 for no such queue."""
 
     def __init__(
         self, client: Any, name: str, most_tries: int = 0, clock: Callable[[], int] = time.monotonic_ns
@@ -63,7 +63,7 @@ class Driver:
             about = self._carry_out(call, body.decode())
         except self._client.exceptions.ClientError:
             outcome = Outcome.REFUSED
-        except LookupError:  # there is nothing in hand
+        except LookupError:  # nothing is in hand
             outcome = Outcome.REFUSED
         self.history.returned(call.node, outcome, about)
 
@@ -108,8 +108,7 @@ class Driver:
 
 
 def _seconds(call: Call) -> int:
-    """The lease in seconds. Raises BadInput for a fraction: it would be cut off, and the queue held to another
-    lease."""
+    """The lease in s. Raises BadInput for a fraction: the queue would cut it off, and be held to another lease."""
     seconds, rest = divmod(int(call.arguments.get("lease_ns", 0)), SECOND_NS)
     if rest:
         raise BadInput(
@@ -120,11 +119,13 @@ def _seconds(call: Call) -> int:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Shape:
-    """What runs may contain. The default is everything; less avoids known mistakes.
+    """What runs may contain. The default is everything but a dead-letter queue; less avoids known mistakes.
 
-    apart: each message has a group of its own. ends: leases end while the run lasts. deletes: messages are deleted.
-    ids: some messages have a deduplication id. aside: there is a dead-letter queue, which is received from, too; none
-    where nothing is said of it.
+    apart: each message has a group of its own.
+    ends: leases end while the run lasts.
+    deletes: messages are deleted.
+    ids: some messages have a deduplication id.
+    aside: there is a dead-letter queue, and clients receive from it, too.
     """
 
     apart: bool = False
@@ -135,7 +136,7 @@ class Shape:
 
 
 def drawn(seed: int, shape: Shape = Shape(), steps: int = 24) -> list[Call | float]:
-    """Calls, and seconds to wait between them."""
+    """The calls of a drawn run, and times to wait between them, in s."""
     draw = Random(seed)
     found: list[Call | float] = [puts(0, 1, 1), puts(0, 1, 2 if shape.apart else 1)]
     for number in range(steps):
@@ -160,8 +161,8 @@ def drawn(seed: int, shape: Shape = Shape(), steps: int = 24) -> list[Call | flo
 
 
 def play(client: Any, name: str, iut: str, steps: Sequence[Call | float], seed: int = 0) -> Trace:
-    """Carry the steps out at a new queue of this name, with a dead-letter queue where a step receives from it. iut:
-    what is under test, with its version."""
+    """Carry out the steps at a new queue of this name, with a dead-letter queue if a step receives from it; returns the
+    trace. iut: what is under test, with its version."""
     asks = any(isinstance(step, Call) and step.call == CallName.RECEIVE_ASIDE for step in steps)
     most_tries = TRIES if asks else 0
     driver = Driver(client, name, most_tries)
