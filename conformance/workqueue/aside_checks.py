@@ -70,8 +70,8 @@ def set_aside_in_order(row: LeaseRow, promise: Promise, book: Leases) -> Outcome
 
 @register_jitable
 def out_of_order(one: int, is_first: bool, own: int, row: LeaseRow, book: Leases) -> int:
-    """A message of the group, set aside, that had to come with this one and does not, or was handed out before it
-    though it was put behind it; or -1."""
+    """The slot of a set-aside message of the group that is out of order with this one, or -1: one put ahead of it, not
+    done and left out of this receive; or one put behind it that came earlier, or comes in the same receive."""
     messages, found, begun_ns = book.messages, -1, field(book.users, own, CALLED_NS)
     serial = first_of_list(book.shown, (field(messages, one, GROUP), 0))
     while serial > 0:

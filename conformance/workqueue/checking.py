@@ -1,4 +1,4 @@
-"""What the checks of the queue are declared with, and what they ask of what is known."""
+"""The decorator of the queue's checks, and questions that they share about what is known."""
 
 from __future__ import annotations
 
@@ -47,15 +47,15 @@ from scatterproof.spec.trace import Kind, Order
 
 
 def check_of_returns(clause: str, *ways: str, doubt: bool = False) -> Callable[[Callable[..., Outcome]], Check]:
-    """As `check`, of rows `returned`; the step reads what is known before its row, and what the call was about. Boxes
-    of different clients are compared by their times, so that no more than the order of links is needed."""
+    """As `check`, for rows `returned`. The step reads what was known before the row, and what the call is about. Boxes
+    of different clients are compared by their times, so the order of links is enough."""
     return check(clause, kinds=(Kind.RETURNED,), order=Order.LINK, ways=ways, derived=(knowledge,), doubt=doubt)
 
 
 @register_jitable
 def first_left(group: int, below: int, unheard: int, most_tries: int, groups: TableState, messages: TableState) -> int:
-    """The first message of the group, of those with ids below this, that was surely sent, that nobody asked to pop and
-    that was surely not set aside; 0 for none. unheard: see `unheard_reads`."""
+    """The id of the group's first message, strictly below this id, that was surely sent, surely not set aside, and that
+    nobody asked to pop; 0 for none. unheard: see `unheard_reads`."""
     slot = find(groups, (group,))
     if slot < 0:
         return 0
@@ -70,7 +70,7 @@ def first_left(group: int, below: int, unheard: int, most_tries: int, groups: Ta
 
 @register_jitable
 def unheard_reads(node: int, group: int, node_count: int, groups: TableState, clients: TableState) -> int:
-    """How many calls of read_message came to no known end, or others are in: what they were given nobody knows."""
+    """How many reads of the group may get messages unseen: those of unknown outcome, and those that others are in."""
     slot = find(groups, (group,))
     if slot < 0:
         return 0
@@ -93,8 +93,8 @@ def is_done_to_nothing(
     clients: TableState,
     loose: State,
 ) -> bool:
-    """Whether a call returned ok that could not be carried out at any moment of its box. What a send_message cannot do
-    is Q-LOCK-SEND where the group was there once."""
+    """Whether a call returned ok though it could take effect at no moment of its box. A send_message to a group that
+    was there once is left to Q-LOCK-SEND."""
     if not (done in (SEND, CLOSE, FLUSH) or done in (READ, POP, POP_GROUP)):
         return False
     if about < 1:
@@ -122,13 +122,13 @@ def is_refused_for_nothing(
     messages: TableState,
     clients: TableState,
 ) -> bool:
-    """Whether a call was refused that nothing forbade at any moment of its box. about: group, message and token.
+    """Whether a call was refused though nothing forbade it at any moment of its box. about: (group, message, token).
     unheard: see `unheard_reads`."""
     group, message, token = about
     if denied == 0:
         return False
     if not (denied in (SEND, CLOSE, FLUSH) or denied in (READ, POP, POP_GROUP)):
-        return True  # what is not about a group is never refused
+        return True  # calls about no group are never refused
     slot, own = find(groups, (group,)), find(clients, (node,))
     if slot < 0 or own < 0 or field(clients, own, HAND) != group or field(clients, own, HAND_TOKEN) != token:
         return False
@@ -142,7 +142,7 @@ def is_refused_for_nothing(
     if denied == POP:
         one = find(messages, (group, message))
         asked = one >= 0 and field(messages, one, ASKED) == 1
-        # A call that nobody heard of may have set the message aside.
+        # A read that nobody knows of may have set the message aside.
         is_there = most_tries == 0 or unheard == 0
         return asked and is_there and field(clients, own, READING) == message
     if denied == POP_GROUP:

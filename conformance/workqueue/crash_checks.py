@@ -1,5 +1,4 @@
-"""What crashes and lost answers must not do: Q-CRASH-SEND, Q-CRASH-BOOT, Q-CRASH-DEAD, Q-DURABLE, Q-CALL-ONCE;
-Q-ANSWER."""
+"""Crashes and lost answers: Q-CRASH-SEND, Q-CRASH-BOOT, Q-CRASH-DEAD, Q-DURABLE, Q-CALL-ONCE, Q-ANSWER."""
 
 from __future__ import annotations
 
@@ -226,7 +225,7 @@ def acknowledged_is_kept(
     clients: TableState,
     store_down_ns: State,
 ) -> Outcome:
-    """At stake in what comes back of the store after a crash of it."""
+    """At stake once the store has crashed: in what is handed out, read, popped, sent or closed then."""
     down_ns = store_down_ns[0]
     if down_ns == NEVER:
         return SILENT

@@ -1,4 +1,4 @@
-"""What clients do in drawn runs: a few calls in a row, from small numbers. Fuzzing and corpora draw the numbers."""
+"""Episodes of drawn runs: a few calls of one client in a row, made from numbers that fuzzing and corpora draw."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ def episode(kind: int, time_ns: int, client: NodeId, more: int, hop_ns: int) -> 
     """The calls of one episode.
 
     kind: strictly below KINDS; most kinds are groups and work.
-    more: a number that gives correlation, priority, server id, number of messages and the like.
+    more: any number; it decides correlation, priority, server id, number of messages and the like.
     hop_ns: about how long a packet takes, in ns.
     """
     correlation, priority, server, messages = 1 + more % 3, 1 + more // 3 % 3, 1 + client % 2, 1 + more // 9 % 3
@@ -47,7 +47,7 @@ def episode(kind: int, time_ns: int, client: NodeId, more: int, hop_ns: int) -> 
                 *sends(later_ns, client, b"slow"),
                 closes(later_ns, client),
             )
-        case 5:  # one that never ends its group, or cancels it, or does with it as a worker would
+        case 5:  # a sender that leaves its group open, cancels it, or treats it as a worker would
             end = ((), (flushes(later_ns, client),), _as_a_worker(later_ns, client))[way]
             return (begun, *sends(time_ns, client, *bodies), *end)
         case 6:  # an empty group, or one that goes on when it is closed
@@ -55,13 +55,13 @@ def episode(kind: int, time_ns: int, client: NodeId, more: int, hop_ns: int) -> 
             return (begun, *some, closes(time_ns, client), *sends(later_ns, client, b"late"))
         case 7 | 8 | 9 | 10:
             return (takes(time_ns, client, server), *works(time_ns, client, messages))
-        case 11:  # a slow worker, that may pop what it read before it called something else
+        case 11:  # a slow worker; it may pop what it read before another call of its own
             late = () if way else (boots(later_ns, client, _NOBODYS), pops(later_ns, client))
             return (takes(time_ns, client, server), reads(time_ns, client), *late, *works(later_ns, client, messages))
-        case 12:  # one that stops half-way, or asks twice, and may begin anew with what it holds
+        case 12:  # a worker that stops half-way and asks again; its receiver may begin anew then
             twice = (takes(time_ns, client, server), reads(time_ns, client), takes(later_ns, client, server))
             return twice if way else (*twice, boots(later_ns, client, server))
-        case 13:  # one that does things out of turn, or as a sender would
+        case 13:  # a worker that pops and finishes out of turn, or calls what senders do
             odd = (pops(time_ns, client, message=1 + more % 3), finishes(time_ns, client))
             if way:
                 odd = (closes(time_ns, client), flushes(time_ns, client))

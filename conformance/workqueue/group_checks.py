@@ -59,8 +59,7 @@ def send_locked_is_hidden(
     gone: TableState,
     clients: TableState,
 ) -> Outcome:
-    """What was cancelled, or closed with nothing in it, could be handed out at no moment: it was locked for sending,
-    then gone."""
+    """A group that was cancelled, or closed empty, could never be handed out: it was locked for sending, then gone."""
     if done == NEXT and group >= 1:
         slot, lost = find(groups, (group,)), find(gone, (group,))
         if lost >= 0:
@@ -118,7 +117,7 @@ def highest_priority_first(done: int, group: int, ready: int, groups: TableState
     if better < 0 or ready == group:
         return HOLDS
     if field(groups, slot, CORRELATION) == field(groups, better, CORRELATION):
-        return SILENT  # that is Q-ORDER-CORR
+        return SILENT  # left to Q-ORDER-CORR
     if field(groups, better, PRIORITY) < field(groups, slot, PRIORITY):
         return violated(0, ready, group, -1)
     same = field(groups, better, PRIORITY) == field(groups, slot, PRIORITY)
@@ -141,8 +140,7 @@ def ready_is_handed_out(done: int, group: int, ready: int) -> Outcome:
     doubt=True,
 )
 def ready_without_doubt(done: int, begun_ns: int, group: int, ready: int, groups: TableState) -> Outcome:
-    """Of a call that was given nothing: whether a group may have been ready at a moment of it, and is not known to have
-    been."""
+    """For a call that is handed no group: whether one may have been ready at a moment of it, though none surely was."""
     if done != NEXT or group != 0 or ready > 0:
         return SILENT
     found = FOREVER
@@ -154,7 +152,7 @@ def ready_without_doubt(done: int, begun_ns: int, group: int, ready: int, groups
 
 @register_jitable
 def may_be_ready(slot: int, groups: TableState) -> bool:
-    """Whether the group could be handed out in some order of the calls that allow for several."""
+    """Whether the group is ready in some order of the overlapping calls."""
     if field(groups, slot, CLOSE_ASKED) == 0 or field(groups, slot, SENT) + field(groups, slot, LOOSE_SENDS) == 0:
         return False
     for other in range(room(groups)):
@@ -169,7 +167,7 @@ def may_be_ready(slot: int, groups: TableState) -> bool:
 
 @register_jitable
 def stays(groups: TableState, slot: int) -> bool:
-    """Whether the group is surely there still: nothing that may remove it was called."""
+    """Whether the group is surely still there: nothing that may remove it was called."""
     if field(groups, slot, FLUSH_ASKED) + field(groups, slot, POP_ASKED) + field(groups, slot, RISK) > 0:
         return False
     return field(groups, slot, CLOSE_ASKED) == 0 or field(groups, slot, SENT) > 0
@@ -206,7 +204,7 @@ def processed_once(
     slot, lost = find(groups, (group,)), find(gone, (group,))
     if lost >= 0 and field(gone, lost, GONE_HOW) == POPPED and field(gone, lost, GONE_NS) < begun_ns:
         return violated(2, field(gone, lost, GONE_NS), group, -1)
-    # Released while the call went on, the group may have been handed out by it first, and to the holder then.
+    # With a release during the call, this call may have been handed the group first, and the holder after the release.
     sure = slot >= 0 and field(groups, slot, SURE) == 1 and released_ns[0] < begun_ns
     if sure and field(groups, slot, POP_ASKED) == 0:
         return violated(3, field(groups, slot, HOLDER), group, field(groups, slot, HAND_AT))

@@ -1,12 +1,11 @@
-"""What the checks share: which groups there are, how each stands, what clients have in hand, and which calls came to no
-known end.
+"""What the checks share: how each group stands, what clients have in hand, and which calls have an unknown outcome.
 
-A call takes effect at one moment of its box. So something *may* have happened once it was called, and has *surely*
-happened for a call that began strictly after it returned ok. Rows of one group are taken in the order of the trace:
-nobody can be handed what was not asked for before.
+A call takes effect at one moment of its box. So its effect *may* be there as soon as it is called, and *surely* is for
+any call that begins strictly after it returned ok. Rows of one group are taken in the order of the trace: nobody can be
+handed what was not asked for before.
 
 A row `returned` is learnt when the next row comes, so that checks see what was known before it. Memory: the groups that
-are there with their messages, the numbers of those that are gone, and the correlations.
+are there with their messages, the numbers of removed groups, and the correlations.
 """
 
 from __future__ import annotations
@@ -55,19 +54,19 @@ from scatterproof.conformance.workqueue.releasing import is_there
 from scatterproof.spec.trace import Kind
 
 KINDS = (Kind.CALLED, Kind.RETURNED, Kind.CRASHED)
-# Of the last row `returned`: whether it is to be learnt, then its columns.
+# The last row `returned`: whether it is still to be learnt, node, time, outcome and position, and eight columns.
 LAST_FIELDS = 13
 
 
 @register_jitable
 def may_come_first(group: int, other: int, groups: TableState) -> bool:
-    """Whether the one in slot `other` may have been begun ahead of the group, both being of one correlation."""
+    """Whether the group in slot `other` may have been begun ahead of that in slot `group`, of the same correlation."""
     return other != group and field(groups, other, OPEN_CALLED) <= field(groups, group, OPEN_NS)
 
 
 @register_jitable
 def may_be_taken(slot: int, called_ns: int, groups: TableState) -> bool:
-    """What must hold of the group alone so that it could be handed out at every moment from the call on until now."""
+    """Whether the group, whatever the others are, could be handed out at every moment from the call until now."""
     if not is_there(groups, slot) or field(groups, slot, KNOWN) == 0 or field(groups, slot, SENT) == 0:
         return False
     if field(groups, slot, CLOSED_NS) >= called_ns or field(groups, slot, RISK) == 2:
@@ -78,7 +77,7 @@ def may_be_taken(slot: int, called_ns: int, groups: TableState) -> bool:
 
 @register_jitable
 def is_let_through(slot: int, called_ns: int, node_count: int, book: Book) -> bool:
-    """Whether no other group of the correlation stood, or may have stood, in the way of one that may be taken."""
+    """Whether surely no other group of its correlation stood in the way from the call until now."""
     groups, _, _, clients, correlations, _, _, _, _ = book
     correlation = field(groups, slot, CORRELATION)
     since = find(correlations, (correlation,))
@@ -102,7 +101,7 @@ def is_let_through(slot: int, called_ns: int, node_count: int, book: Book) -> bo
 
 @register_jitable
 def first_ready(node: int, called_ns: int, node_count: int, book: Book) -> int:
-    """The slot of the group that next_group has to take, of those that are surely ready; -1 where none is."""
+    """The slot of the group that next_group must hand out: the first that is surely ready; -1 where none is."""
     groups, _, _, clients, _, loose, _, _, _ = book
     found = -1
     if loose[LOOSE_NEXT] > 0 or others_calling(clients, node, NEXT, node_count):
@@ -128,7 +127,7 @@ def _is_before(one: int, other: int, groups: TableState) -> bool:
 def subject(
     node: int, call: int, outcome: int, node_count: int, book: Book
 ) -> tuple[int, int, int, int, int, int, int]:
-    """What `knowledge` says of a row `returned`."""
+    """What `knowledge` returns for a row `returned`; all 0 where the row ends no call."""
     groups, _, _, clients, _, _, _, _, _ = book
     own = find(clients, (node,))
     if own < 0 or call < 1 or field(clients, own, IN_CALL) != call:
@@ -141,10 +140,9 @@ def subject(
     return call * int(outcome == OK), call * int(outcome == REFUSED), begun_ns, about[0], about[1], about[2], ready
 
 
-# Of a row `returned`. done, denied: the call that returned ok, or that was refused; 0 where it is another. begun_ns:
-# when it was called. about, about_message, about_token: the group, message and token that it was about. ready: of a
-# next_group that returned ok, the group that had to be taken, of those that were surely ready; 0 for none.
-# store_down_ns: when the store last crashed.
+# For a row `returned`. done, denied: the call that returned ok, or was refused; else 0. begun_ns: when it was called.
+# about, about_message, about_token: the group, message and token that it is about. ready: the group that a next_group
+# that returned ok had to hand out; 0 for none. store_down_ns: when the store last crashed, or NEVER.
 @derive(
     *("done", "denied", "begun_ns", "about", "about_message", "about_token", "ready"),
     kinds=KINDS,
@@ -192,7 +190,7 @@ def knowledge(
     store_down_ns: State,
     last: State,
 ) -> tuple[int, int, int, int, int, int, int]:
-    """The names, in the order of the decorator; state as in `records`."""
+    """The values that the decorator names, in its order; 0 for rows of other kinds. The state is as in `records`."""
     book = (groups, gone, messages, clients, correlations, loose, stirred_ns, released_ns, cleaned_ns)
     if last[0] == 1:
         told = (last[5], last[6], last[7], last[8], last[9], last[10], last[11], last[12])

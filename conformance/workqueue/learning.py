@@ -1,4 +1,4 @@
-"""What rows of calls show of the store's groups, row by row (see `knowledge`)."""
+"""What calls and returns show of the store's groups, row by row (see `knowledge`)."""
 
 from __future__ import annotations
 
@@ -80,7 +80,7 @@ def note_called(
     node_count: int,
     book: Book,
 ) -> None:
-    """What a call may do from now on. told: group, message, token, server, correlation, type, priority, digest."""
+    """Note what a call may do from now on. told: group, message, token, server, correlation, type, priority, digest."""
     groups, _, messages, clients, _, _, _, _, _ = book
     hand, hand_token, reading, drained = in_hand(clients, node)
     group = told[0] if told[0] >= 1 else hand
@@ -124,7 +124,7 @@ def in_hand(clients: TableState, node: int) -> tuple[int, int, int, int]:
 
 @register_jitable
 def note_gone(group: int, how: int, time_ns: int, book: Book) -> None:
-    """The group is surely removed: with it go its messages."""
+    """Remove a group that is surely gone, with its messages. how: POPPED, FLUSHED or EMPTY."""
     groups, gone, messages, _, _, _, _, _, _ = book
     slot = find(groups, (group,))
     for message in range(1, field(groups, slot, SENT) + 1):
@@ -145,8 +145,7 @@ def learn(
     node_count: int,
     book: Book,
 ) -> None:
-    """A call is over, as `outcome` says. told: group, message, token, type, priority, correlation, removed,
-    released."""
+    """Learn from a return. told: group, message, token, type, priority, correlation, removed, released."""
     groups, _, messages, clients, _, _, stirred_ns, _, _ = book
     own = find(clients, (node,))
     if own < 0 or field(clients, own, IN_CALL) == 0:
@@ -176,7 +175,7 @@ def learn(
 
 @register_jitable
 def learn_unknown(call: int, own: int, slot: int, book: Book) -> None:
-    """The call may take effect at any later moment, or never."""
+    """Note a call of unknown outcome: it may take effect at any later moment, or never."""
     groups, _, _, clients, correlations, loose, _, _, _ = book
     if call == OPEN:
         loose[LOOSE_OPEN] += 1
@@ -194,7 +193,7 @@ def learn_unknown(call: int, own: int, slot: int, book: Book) -> None:
 
 @register_jitable
 def learn_refused(call: int, slot: int, about: int, message: int, groups: TableState, messages: TableState) -> None:
-    """It had no effect."""
+    """Take back what was noted at the call: it had no effect."""
     if slot < 0:
         return
     if call == CLOSE:
@@ -247,7 +246,7 @@ def enter(
     risk: int,
     groups: TableState,
 ) -> None:
-    """A group that was not heard of before. opened: OPENER, OPEN_CALLED, OPEN_NS and KNOWN."""
+    """Add a group that is new here. opened: OPENER, OPEN_CALLED, OPEN_NS and KNOWN."""
     opener, called_ns, open_ns, known = opened
     head = (group, correlation, priority, kind, server, opener, called_ns, open_ns, known, 0, 0)
     locks = (0, FOREVER, 0, 0, 0, 0, -1, -1, NEVER, -1, token)
@@ -271,7 +270,7 @@ def learn_next(
     if group < 1 or find(gone, (group,)) >= 0:
         return
     slot = find(groups, (group,))
-    if slot < 0:  # whoever began it does not know
+    if slot < 0:  # its open_group has not returned ok
         note_change(told[5], NEVER, 0, correlations)
         enter(group, told[5], told[4], told[3], -1, (-1, NEVER, FOREVER, 0), token, 2, groups)
         slot = find(groups, (group,))
@@ -302,12 +301,12 @@ def learn_read(own: int, about: int, message: int, time_ns: int, book: Book) -> 
 
 @register_jitable
 def learn_of_group(call: int, own: int, slot: int, time_ns: int, message: int, node_count: int, book: Book) -> None:
-    """What a call that returned ok did to a group that is there."""
+    """Learn what a call that returned ok did to a group that is there."""
     groups, _, messages, clients, correlations, _, _, _, _ = book
     group, correlation = field(groups, slot, NUMBER), field(groups, slot, CORRELATION)
     if call == SEND:
         last = field(groups, slot, SENT)
-        # What a wrong number says is reported elsewhere.
+        # A wrong id breaks Q-META; nothing is learnt from it.
         if last < message and message - last - 1 <= field(groups, slot, LOOSE_SENDS):
             change(groups, slot, SENT, message)
             put(messages, (group, message), (field(clients, own, ABOUT_DIGEST), 0, FOREVER, 0, NEVER))
@@ -329,7 +328,7 @@ def learn_of_group(call: int, own: int, slot: int, time_ns: int, message: int, n
 
 @register_jitable
 def note_crash(node: int, is_client: int, book: Book) -> None:
-    """A client that crashes in a call never hears of it, and has nothing in hand when it begins anew."""
+    """A client that crashes in a call never learns its outcome, and begins anew with nothing in hand."""
     groups, _, _, clients, _, _, _, _, _ = book
     own = find(clients, (node,))
     if is_client == 0 or own < 0:

@@ -1,4 +1,4 @@
-"""What is known of messages that are set aside, and of receives that are given nothing."""
+"""What is known of messages that are set aside, and of receives that are handed nothing."""
 
 from __future__ import annotations
 
@@ -35,13 +35,13 @@ from scatterproof.conformance.workqueue.records import FOREVER, OK
 
 @register_jitable
 def is_alone(call: int, node: int, promise: Promise, book: Leases) -> bool:
-    """Whether no other receive of this kind may have been given what is there: none is going on, and all are known."""
+    """Whether surely no other receive of this kind got what is there: none is going on, or of unknown outcome."""
     return unheard(call, node, promise, book) == 0
 
 
 @register_jitable
 def unheard(call: int, node: int, promise: Promise, book: Leases) -> int:
-    """How many receives of this kind came to no known end, or others are in: what they are given nobody knows."""
+    """How many receives of this kind may get messages unseen: of unknown outcome, or with other clients in them."""
     found = book.loose[int(call == RECEIVE_ASIDE)]
     for other in range(promise.node_count):
         found += int(other != node and in_call(book.users, other, call) >= 0)
@@ -50,20 +50,20 @@ def unheard(call: int, node: int, promise: Promise, book: Leases) -> int:
 
 @register_jitable
 def is_nothing(own: int, outcome: int, book: Leases) -> bool:
-    """Whether a receive that returns comes back, well, and with nothing."""
+    """Whether a receive that asked for messages returns ok without one."""
     return outcome == OK and field(book.users, own, MOST) >= 1 and field(book.users, own, GOT) == 0
 
 
 @register_jitable
 def is_empty(own: int, row: LeaseRow, book: Leases) -> bool:
-    """As `is_nothing`, of a row. own: of the client, if it is in a receive."""
+    """As `is_nothing`, for a row. own: the slot of its client, which is in a receive; else -1."""
     return row.kind == RETURNED and own >= 0 and is_nothing(own, row.outcome, book)
 
 
 @register_jitable
 def is_free(group: int, aside: bool, since_ns: int, until_ns: int, book: Leases) -> bool:
-    """Whether surely nobody has held a message of the group from one time to the other, so that it hides those that
-    were set aside, or (not aside) the rest: what surely is of the one kind hides nothing of the other."""
+    """Whether, from one time to the other, surely nobody held a message of the group that hides set-aside ones (aside)
+    or the others (not aside). A message that surely is of one kind hides none of the other."""
     serial = first_of_list(book.outs, (group, 0))
     while serial > 0:
         slot = find(book.messages, (serial,))
@@ -80,13 +80,13 @@ def is_free(group: int, aside: bool, since_ns: int, until_ns: int, book: Leases)
 
 @register_jitable
 def is_owed(slot: int, book: Leases) -> bool:
-    """Whether the message was surely taken, is no copy, and nobody has called what may delete it."""
+    """Whether the message was surely taken, is no copy, and no call may have deleted it."""
     return field(book.messages, slot, SURE) == 1 and field(book.messages, slot, ASKED) == 0
 
 
 @register_jitable
 def is_due(slot: int, node: int, promise: Promise, book: Leases) -> bool:
-    """Whether it is owed, was not handed out as set aside, and surely not so often that it may be set aside."""
+    """Whether it is owed and surely not set aside: never handed out as that, and less often than it may be."""
     if field(book.messages, slot, SHOWN_NS) < FOREVER:
         return False
     if promise.most_tries > 0:
@@ -98,7 +98,7 @@ def is_due(slot: int, node: int, promise: Promise, book: Leases) -> bool:
 
 @register_jitable
 def show_aside(slot: int, serial: int, time_ns: int, book: Leases) -> None:
-    """A message is handed out as one that was set aside."""
+    """Note that a message is handed out as set aside."""
     messages = book.messages
     if field(messages, slot, SHOWN_NS) == FOREVER:
         change(messages, slot, ASIDE_NS, min(time_ns, field(messages, slot, ASIDE_NS)))
@@ -108,8 +108,8 @@ def show_aside(slot: int, serial: int, time_ns: int, book: Leases) -> None:
 
 @register_jitable
 def learn_of_aside(since_ns: int, time_ns: int, promise: Promise, book: Leases) -> None:
-    """A receive that began at since_ns, and was alone, was given nothing: what was handed out as often as it may be,
-    and nothing hid, is set aside now."""
+    """Learn from a receive that began at since_ns, was alone and got nothing: messages that nothing hid, and that were
+    handed out as often as they may be, are set aside now."""
     messages = book.messages
     for at in range(room(book.groups) if promise.most_tries > 0 and promise.one_consumer == 0 else 0):
         serial = field(book.groups, at, FIRST) if used(book.groups, at) else 0
@@ -126,7 +126,7 @@ def learn_of_aside(since_ns: int, time_ns: int, promise: Promise, book: Leases) 
 
 @register_jitable
 def left_aside(own: int, until_ns: int, book: Leases) -> int:
-    """A message that was set aside as a receive of such began, which nothing hid until it returned; or -1."""
+    """The slot of a message that was set aside before this receive began, and that none hid until its return; or -1."""
     messages, found, begun_ns = book.messages, -1, field(book.users, own, CALLED_NS)
     for at in range(room(book.groups)):
         serial = field(book.groups, at, FIRST) if used(book.groups, at) else 0

@@ -161,7 +161,7 @@ def one_active_consumer(row: LeaseRow, promise: Promise, book: Leases) -> Outcom
 
 @register_jitable
 def other_consumer(own: int, row: LeaseRow, promise: Promise, book: Leases) -> int:
-    """Another client that surely is the one consumer as this one is handed a message, whichever came first; or -1."""
+    """Another client that surely is the one consumer when this one is handed a message, in either order; or -1."""
     users, begun_ns = book.users, field(book.users, own, CALLED_NS)
     until_ns = max(begun_ns, earlier(later(begun_ns, field(users, own, LEASE)), promise.margin_ns))
     for node in range(promise.node_count):
@@ -175,7 +175,7 @@ def other_consumer(own: int, row: LeaseRow, promise: Promise, book: Leases) -> i
 
 @register_jitable
 def takes_over(own: int, row: LeaseRow, promise: Promise, book: Leases) -> Outcome:
-    """A receive that comes back with nothing, where all others are surely no consumers."""
+    """The outcome for a receive that returns nothing, where surely no other client is a consumer."""
     if not is_alone(RECEIVE, row.node, promise, book):
         return SILENT
     for node in range(promise.node_count):
@@ -247,8 +247,8 @@ def ended_lease_is_fenced(row: LeaseRow, promise: Promise, book: Leases) -> Outc
 
 @register_jitable
 def refused_for_nothing(own: int, row: LeaseRow, promise: Promise, book: Leases) -> Outcome:
-    """An entry that was refused though its lease lasts. A batch that is whole or not at all is refused for one of its
-    entries."""
+    """The outcome for a call about messages: violated if an entry was refused though its lease lasts. A batch that is
+    whole or not at all may be refused for any one of its entries."""
     messages, found, lasting, known = book.messages, -1, 0, 0
     count = field(book.users, own, USES)
     for at in range(count):
@@ -293,7 +293,7 @@ def duplicates_deliver_once(row: LeaseRow, promise: Promise, book: Leases) -> Ou
 
 @register_jitable
 def is_second(one: int, row: LeaseRow, promise: Promise, book: Leases) -> Outcome:
-    """Of a message that is handed out: whether another with its id was, or was surely put before it."""
+    """The outcome for a hand-out: violated if another message with the same id was handed out, or surely put before."""
     messages, found, at_stake = book.messages, -1, False
     if one < 0 or field(messages, one, DEDUP) < 1:
         return SILENT
@@ -315,8 +315,8 @@ def is_second(one: int, row: LeaseRow, promise: Promise, book: Leases) -> Outcom
 
 @register_jitable
 def first_of(one: int, put_by_ns: int, promise: Promise, book: Leases) -> int:
-    """A message put before this one, which is surely in the window of that, or of what that is itself a copy of; -1 for
-    none. put_by_ns: when this one was taken, or refused, at the latest."""
+    """The slot of a message put before this one whose window surely covers this one, as does that of any message that
+    it may be a copy of; -1 for none. put_by_ns: when this one was taken, or refused, at the latest."""
     messages, found = book.messages, -1
     head = first_of_list(book.ids, id_of(messages, one, promise.by_group))
     serial = head

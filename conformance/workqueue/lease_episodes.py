@@ -1,4 +1,4 @@
-"""What clients of a queue with leases do in drawn runs, at once or in a row. Fuzzing and corpora draw the numbers."""
+"""Steps of drawn runs of a queue with leases, made from numbers that fuzzing and corpora draw."""
 
 from __future__ import annotations
 
@@ -20,8 +20,8 @@ KINDS = 22
 
 
 def step(kind: int, now: int, client: NodeId, more: int, leases_ns: Sequence[int]) -> tuple[Call, ...]:
-    """The calls of one step. kind: strictly below KINDS. more: a number that gives group, id, lease and the like.
-    leases_ns: three leases, short to long."""
+    """The calls of one step. kind: strictly below KINDS. more: any number; it decides group, id, lease and the like.
+    leases_ns: three leases in ns, short to long."""
     group, lease_ns, most, newest = 1 + more % 2, leases_ns[more % 3], 1 + more // 4 % 3, more // 16 % 2
     match kind:
         case 0 | 1 | 2 | 3 | 4:

@@ -1,6 +1,6 @@
-"""Lists of messages: what a check of leases looks at, so that it need not look at all messages. WAITING has what may
-have to be handed out, in the order of the rows from which on it may; OUT what may be held; ALIKE what has one
-deduplication id; SHOWN what was handed out as set aside."""
+"""Lists of messages, so that a check of leases need not look at all of them. WAITING: what may have to be handed out,
+in the order of the rows since when it may. OUT: what may be held. ALIKE: what has one deduplication id. SHOWN: what was
+handed out as set aside."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ _AHEAD, _BEHIND = 1, 2
 
 @register_jitable
 def enter(ends: TableState, key: tuple[int, int], messages: TableState, serial: int, which: int) -> None:
-    """Put a message behind the others of a list."""
+    """Put a message at the end of a list, unless it is in the list."""
     own = find(messages, (serial,))
     if field(messages, own, which) == 1:
         return
@@ -50,7 +50,7 @@ def enter(ends: TableState, key: tuple[int, int], messages: TableState, serial: 
 
 @register_jitable
 def leave(ends: TableState, key: tuple[int, int], messages: TableState, serial: int, which: int) -> None:
-    """Take a message out of a list; a list of nothing is none."""
+    """Take a message out of a list; an empty list is removed."""
     own, at = find(messages, (serial,)), find(ends, key)
     if own < 0 or at < 0 or field(messages, own, which) == 0:
         return
@@ -70,7 +70,7 @@ def leave(ends: TableState, key: tuple[int, int], messages: TableState, serial: 
 
 @register_jitable
 def first_of_list(ends: TableState, key: tuple[int, int]) -> int:
-    """The number of a list's first message, 0 for none."""
+    """The serial number of a list's first message; 0 for none."""
     at = find(ends, key)
     return field(ends, at, FIRST) if at >= 0 else 0
 
@@ -82,7 +82,7 @@ def next_of(messages: TableState, slot: int, which: int) -> int:
 
 @register_jitable
 def id_of(messages: TableState, slot: int, by_group: int) -> tuple[int, int]:
-    """What is one deduplication id."""
+    """The key of ALIKE: the deduplication id, ahead of it the group where ids belong to groups, else 0."""
     return (field(messages, slot, GROUP) if by_group == 1 else 0, field(messages, slot, DEDUP))
 
 
@@ -109,14 +109,14 @@ def go_out(serial: int, book: Leases) -> None:
 
 @register_jitable
 def may_be_held(slot: int, since_ns: int, book: Leases) -> bool:
-    """Whether somebody may have held the message at this time, or later, where it was handed out."""
+    """Whether a message that was handed out may have been held at this time or later."""
     return field(book.messages, slot, EXTENDS) > 0 or field(book.messages, slot, ENDS_BY) >= since_ns
 
 
 @register_jitable
 def come_in(group: int, promise: Promise, book: Leases) -> None:
-    """Take out of a group's list what was surely held by nobody since the first of those receives began that are going
-    on: none of these, and no later one, can find it held."""
+    """Take out of a group's list OUT what surely nobody held since the oldest receive in progress began: neither that
+    one nor a later one can find it held."""
     since_ns = oldest_receive(promise, book)
     serial = first_of_list(book.outs, (group, 0))
     while serial > 0:
@@ -129,7 +129,7 @@ def come_in(group: int, promise: Promise, book: Leases) -> None:
 
 @register_jitable
 def oldest_receive(promise: Promise, book: Leases) -> int:
-    """When the first began of the receives of either kind that are going on, of which there is one."""
+    """When the oldest receive in progress began, of either kind, in ns. There must be one."""
     found, is_first = 0, True
     for node in range(promise.node_count):
         own = max(receiving(book.users, node), in_call(book.users, node, RECEIVE_ASIDE))
@@ -140,7 +140,7 @@ def oldest_receive(promise: Promise, book: Leases) -> int:
 
 @register_jitable
 def forget(serial: int, by_group: int, book: Leases) -> None:
-    """The message was refused: it never was."""
+    """Remove a message whose put was refused."""
     slot = find(book.messages, (serial,))
     wait_no_more(serial, book)
     leave(book.outs, (field(book.messages, slot, GROUP), 0), book.messages, serial, OUT)

@@ -1,4 +1,4 @@
-"""What the checks of leases ask of what is known: what is held, what is ahead of a message, what is there."""
+"""Questions that the checks of leases share: what is held, what is ahead of a message, what is there."""
 
 from __future__ import annotations
 
@@ -45,20 +45,20 @@ from scatterproof.conformance.workqueue.leases import leases
 from scatterproof.conformance.workqueue.records import FOREVER
 from scatterproof.spec.trace import Kind, Order
 
-# Why a message may have to be handed out ahead of another of its group: it comes back to its place; it was there, ahead
-# of the other as the profile states; who had it is no consumer any more; both are entries of one batch.
+# Why a message must be handed out ahead of another of its group: it comes back to its place; it is there, and ahead by
+# the profile's order; its last holder is no consumer any more; both are entries of one batch.
 AT_PLACE, BACK, LEFT, IN_BATCH = range(4)
 
 
 def check_of_leases(clause: str, *ways: str) -> Callable[[Callable[..., Outcome]], Check]:
-    """As `check`, of rows `delivered` and `returned`; the step reads what is known before its row. Boxes of different
-    clients are compared by their times, so that no more than the order of links is needed."""
+    """As `check`, for rows `delivered` and `returned`. The step reads what was known before the row. Boxes of different
+    clients are compared by their times, so the order of links is enough."""
     return check(clause, kinds=(Kind.DELIVERED, Kind.RETURNED), order=Order.LINK, ways=ways, derived=(leases,))
 
 
 @register_jitable
 def holds_now(slot: int, own: int, row: LeaseRow, book: Leases) -> bool:
-    """Whether the message was handed out in the receive that the client is in."""
+    """Whether the message was handed out in the receive that the row's client is in."""
     if field(book.messages, slot, HANDED) == 0 or field(book.messages, slot, HOLDER) != row.node:
         return False
     return field(book.messages, slot, HOLDER_OP) == field(book.users, own, OPERATION)
@@ -66,7 +66,7 @@ def holds_now(slot: int, own: int, row: LeaseRow, book: Leases) -> bool:
 
 @register_jitable
 def has_others(one: int, book: Leases) -> bool:
-    """Whether other messages of the group wait, or are held."""
+    """Whether more than one message of the group waits, or any may be held."""
     key = (field(book.messages, one, GROUP), 0)
     waiting = find(book.groups, key)
     if waiting >= 0 and field(book.groups, waiting, FIRST) != field(book.groups, waiting, LAST):
@@ -76,7 +76,7 @@ def has_others(one: int, book: Leases) -> bool:
 
 @register_jitable
 def has_left(slot: int, row: LeaseRow, promise: Promise, book: Leases) -> bool:
-    """Whether it is Q-CONSUMER-ONE that speaks of the message: another consumer had it."""
+    """Whether the message is left to Q-CONSUMER-ONE: another consumer had it last."""
     if promise.one_consumer == 0 or field(book.messages, slot, HANDED) == 0:
         return False
     return field(book.messages, slot, HOLDER) != row.node
@@ -84,8 +84,8 @@ def has_left(slot: int, row: LeaseRow, promise: Promise, book: Leases) -> bool:
 
 @register_jitable
 def held_in_group(one: int, own: int, row: LeaseRow, promise: Promise, book: Leases) -> int:
-    """A message that is held, so that this one may not be handed out, or -1. Where messages are hidden one by one that
-    is itself alone. What is set aside does not hide what is not, nor the other way round."""
+    """The slot of a held message that hides this one, or -1. Where messages are hidden one by one, only its own lease
+    hides it. Set-aside messages and the others do not hide each other."""
     messages, found, begun_ns = book.messages, -1, field(book.users, own, CALLED_NS)
     until_ns = max(begun_ns, earlier(later(begun_ns, field(book.users, own, LEASE)), promise.margin_ns))
     serial = first_of_list(book.outs, (field(messages, one, GROUP), 0))
@@ -107,8 +107,8 @@ def held_in_group(one: int, own: int, row: LeaseRow, promise: Promise, book: Lea
 
 @register_jitable
 def ahead_of(why: int, one: int, own: int, row: LeaseRow, promise: Promise, book: Leases) -> int:
-    """A message of the group that surely had to be handed out before this one, or -1. They wait in the order of the
-    times from which on they may be there."""
+    """The slot of a message of the group that surely had to be handed out before this one, or -1. WAITING is in the
+    order of BACK_FROM, so that the search can stop early."""
     messages, found, until_ns = book.messages, -1, field(book.messages, one, BACK_FROM)
     serial = first_of_list(book.groups, (field(messages, one, GROUP), 0))
     while serial > 0:
@@ -136,7 +136,7 @@ def in_one_batch(slot: int, one: int, book: Leases) -> bool:
 
 @register_jitable
 def is_ahead(why: int, slot: int, one: int, own: int, row: LeaseRow, promise: Promise, book: Leases) -> bool:
-    """For one of the reasons above; each is the business of one clause."""
+    """Whether the message is ahead for this reason, one of those above; each belongs to one clause."""
     messages, left = book.messages, has_left(slot, row, promise, book)
     together = promise.batches > 0 and in_one_batch(slot, one, book)
     if why == LEFT:
@@ -159,7 +159,7 @@ def is_ahead(why: int, slot: int, one: int, own: int, row: LeaseRow, promise: Pr
 
 @register_jitable
 def is_there(slot: int, since_ns: int, node: int, book: Leases) -> bool:
-    """Whether the message was surely put, and is surely held by nobody, since this time."""
+    """Whether the message was surely put before this time, or by this client, and surely nobody has held it since."""
     messages = book.messages
     if field(messages, slot, SENDER) != node and field(messages, slot, PUT_NS) >= since_ns:
         return False
@@ -170,8 +170,8 @@ def is_there(slot: int, since_ns: int, node: int, book: Leases) -> bool:
 
 @register_jitable
 def available(own: int, row: LeaseRow, promise: Promise, book: Leases) -> int:
-    """A message that was there, as the receive began, and free then and later; or -1. Where groups are hidden whole
-    nobody held any of its group."""
+    """The slot of a message that surely was there as the receive began, and free until it returned; or -1. Where groups
+    are hidden whole, nobody held any message of its group."""
     messages, found, begun_ns = book.messages, -1, field(book.users, own, CALLED_NS)
     for at in range(room(book.groups)):
         if not used(book.groups, at):

@@ -35,7 +35,7 @@ from scatterproof.conformance.workqueue.records import FOREVER, NEVER, OK, UNKNO
 
 @register_jitable
 def note_put(at: int, row: LeaseRow, promise: Promise, book: Leases) -> None:
-    """Entry `at` of a put, from 0."""
+    """Note entry `at`, from 0, of a put that is called."""
     name = (row.node, row.operation, 1 + at)
     if find(book.names, name) >= 0:
         return
@@ -60,7 +60,7 @@ def note_put(at: int, row: LeaseRow, promise: Promise, book: Leases) -> None:
 def learn_of_put(
     at: int, node: int, time_ns: int, outcome: int, done: int, position: int, promise: Promise, book: Leases
 ) -> None:
-    """Entry `at` of a put, from 0."""
+    """Learn how entry `at`, from 0, of a put ended. done: see `is_done`."""
     messages, users = book.messages, book.users
     own = find(users, (node,))
     name = find(book.names, (node, field(users, own, OPERATION), 1 + at))
@@ -83,8 +83,8 @@ def learn_of_put(
 
 @register_jitable
 def is_first(one: int, promise: Promise, book: Leases) -> bool:
-    """Whether the message, whose put has just returned ok, is surely no copy: of all others with its id the window was
-    surely over."""
+    """Whether the message, whose put has just returned ok, is surely no copy: the windows of all others with its id
+    were surely over."""
     messages = book.messages
     if field(messages, one, DEDUP) < 1:
         return True

@@ -1,5 +1,5 @@
-"""What is kept of messages of a queue with leases, of clients and of what they have in hand, as fields of tables; and
-calls as numbers."""
+"""What is kept of the messages and clients of a queue with leases, and of what clients have in hand, as fields of
+tables; and calls as numbers."""
 
 from __future__ import annotations
 
@@ -16,48 +16,47 @@ PUT, RECEIVE, DELETE, EXTEND, GIVE_BACK, CANCEL, RECEIVE_ASIDE = (
     CALLS[name] for name in ("put_message", "receive", "delete", "extend", "give_back", "cancel", "receive_aside")
 )
 MOST_ENTRIES = _MOST_ENTRIES
-# Of a name: the message's number here, and whether it is an entry of a batch that was refused.
+# By name: the message's serial number, and whether it is a refused entry of a batch.
 SERIAL, DENIED = range(2)
 
-# Of a message, by its number here. SURE: it was surely taken, and is no copy.
+# A message, by its serial number. SURE: it was surely taken, and is no copy.
 # PUT_CALLED, PUT_NS, PUT_AT: when its put was called, when that returned ok (FOREVER: it has not), and in which row.
-# HANDED: how often it was handed out, last with RECEIPT, to HOLDER in its call HOLDER_OP, which returned at HAND_NS, in
-# row HAND_AT. ENDS_FROM, ENDS_BY: strictly below the one its lease surely lasts, unless the holder calls what may end
-# it; strictly above the other it surely does not, unless one of EXTENDS, the calls that may extend it still, does.
-# ASKED: how many calls may have deleted it. DELETED_NS: since when it surely is (FOREVER: it is not).
-# BACK_FROM, BACK_BY: the box of the call that surely gave it back last; BACK_BY is FOREVER where none did. BACK_FROM is
-# what those in WAITING are in the order of: when the put was called, or what may have put it behind the others.
-# ASIDE_NS: since when it surely is set aside (FOREVER: it may not be). SHOWN_NS: when it was handed out as that first.
-# TRIES: how often it was handed out as one that is not.
+# HANDED: how often it was handed out, last with RECEIPT, to HOLDER in its call HOLDER_OP, at HAND_NS, in row HAND_AT.
+# ENDS_FROM: strictly below this its lease surely lasts, unless the holder calls what may end it. ENDS_BY: strictly
+# above this it surely has ended, unless one of EXTENDS, the number of calls that may still extend it, does so.
+# ASKED: how many calls may have deleted it. DELETED_NS: since when it surely is deleted (FOREVER: it may not be).
+# BACK_BY: when the call returned that surely gave it back last (FOREVER: none did). BACK_FROM, which orders WAITING:
+# when its put was called, or the last call that may have moved it behind the others.
+# ASIDE_NS: since when it surely is set aside (FOREVER: it may not be). SHOWN_NS: when it was first handed out as set
+# aside (FOREVER: it was not). TRIES: how often it was handed out otherwise.
 SENDER, NUMBER, ENTRY, GROUP, DEDUP, PUT_CALLED, PUT_NS, PUT_AT, SURE, HANDED, RECEIPT, HOLDER, HOLDER_OP = range(13)
 HAND_NS, HAND_AT, ENDS_FROM, ENDS_BY, EXTENDS, ASKED, DELETED_NS, BACK_FROM, BACK_BY = range(13, 22)
 ASIDE_NS, SHOWN_NS, TRIES = range(22, 25)
 _OWN = 25
-# Four lists that it may be in, each with three fields: whether it is, the one ahead, the one behind. WAITING: of its
-# group, what may have to be handed out. OUT: of its group, what may be held. ALIKE: of its deduplication id. SHOWN: of
-# its group, what was handed out as set aside.
+# Its places in four lists (`lease_lists`), with three fields each: whether it is in the list, the message ahead, the
+# message behind. ALIKE is a list for each deduplication id, the others for each group.
 WAITING, OUT, ALIKE, SHOWN = _OWN, _OWN + 3, _OWN + 6, _OWN + 9
 MESSAGE_FIELDS = _OWN + 12
-# Of a list: its first and last message.
+# A list: its first and last message.
 FIRST, LAST = range(2)
 
-# Of a client, by its node: the call that it is in (0: none), when it was called, its number and lease, how many
-# messages it asks for at the most, how many it got, and how many the call is about. HAND_FIRST, HAND_BEHIND: the
-# numbers of the first message in hand, and behind the last. As a consumer: when it was last handed a message that it
-# did not cancel since (NEVER), and in which row; strictly below ROLE_FROM it surely is one that may be handed messages,
-# strictly above ROLE_BY, which was ROLE_WAS before its call, surely not.
+# A client, by its node: the call that it is in (0: none), when it was called, its number and lease, how many messages
+# it asks for at most, how many it got, and how many it is about. HAND_FIRST, HAND_BEHIND: the place in hand of the
+# first message, and the one behind the last. HAD_NS, HAD_AT: when and in which row it was last handed a message, unless
+# it has cancelled since (NEVER). Strictly below ROLE_FROM it surely is a consumer, strictly above ROLE_BY surely not;
+# ROLE_WAS: what ROLE_BY was before its call.
 IN_CALL, CALLED_NS, OPERATION, LEASE, MOST, GOT, USES, HAND_FIRST, HAND_BEHIND, HAD_NS, HAD_AT = range(11)
 ROLE_FROM, ROLE_BY, ROLE_WAS = range(11, 14)
 USER_FIELDS = 14
 
-# Of a message in hand, by the client and its number there: its number here, the hand-out whose receipt it has, counted
-# from 1, and of `cancel` what ENDS_FROM was. Of one that a call is about, by the client and its place: also how often
-# the message was handed out as it was called.
+# A message in hand, by client and place: its serial number, the hand-out of its receipt, counted from 1, and for
+# `cancel` what ENDS_FROM was. A message that a call is about, by client and place: also how often it had been handed
+# out at the call.
 OF, GRANT, OLD_FROM, SEEN = range(4)
 
 
 class LeaseRow(NamedTuple):
-    """Where a row is in its run, and its columns (spec/workqueue/trace.toml)."""
+    """A row's position in its run, and its columns (spec/workqueue/trace.toml)."""
 
     position: int
     kind: int
@@ -80,7 +79,7 @@ class LeaseRow(NamedTuple):
 
 
 class Promise(NamedTuple):
-    """What the store is set to (spec/workqueue/parameters.toml)."""
+    """The number of nodes, and the store's parameters (spec/workqueue/parameters.toml)."""
 
     node_count: int
     window_ns: int
@@ -93,10 +92,17 @@ class Promise(NamedTuple):
 
 
 class Leases(NamedTuple):
-    """names: by sender, number and entry. messages: by their number here. groups, outs, ids, shown: the lists, by
-    group, or by group and id. hands, uses, users: by client. loose: how many receives came to no known end, and how
-    many of what is set aside. made: how many messages were put. last: the last row `delivered` or `returned`, where it
-    is to be learnt: its kind, node, time, position, sender, number, entry, receipt, outcome, done."""
+    """What is known.
+
+    names: by sender, number and entry.
+    messages: by serial number.
+    groups, outs, ids, shown: the lists WAITING, OUT, ALIKE and SHOWN, by group, or by group and id.
+    hands, uses, users: by client; the first two also by place.
+    loose: how many calls of RECEIVE, and of RECEIVE_ASIDE, have an unknown outcome.
+    made: how many messages were put.
+    last: the last row `delivered` or `returned`, if it is still to be learnt: its kind, node, time, position, sender,
+        number, entry, receipt, outcome, done.
+    """
 
     names: TableState
     messages: TableState
@@ -114,21 +120,21 @@ class Leases(NamedTuple):
 
 @register_jitable
 def later(time_ns: int, by_ns: int) -> int:
-    """The sum, FOREVER where it is beyond."""
+    """The sum, at most FOREVER; by_ns counts as 0 where it is negative."""
     wait = max(0, by_ns)
     return FOREVER if time_ns > FOREVER - wait else time_ns + wait
 
 
 @register_jitable
 def earlier(time_ns: int, by_ns: int) -> int:
-    """The difference, NEVER where it is beyond."""
+    """The difference, at least NEVER; by_ns counts as 0 where it is negative."""
     wait = max(0, by_ns)
     return NEVER if time_ns < NEVER + wait else time_ns - wait
 
 
 @register_jitable
 def named(sender: int, number: int, message: int, book: Leases) -> int:
-    """The slot of a message that was put and not refused, or -1. message: which entry of the call, -1 for the first."""
+    """The slot of a message that was put and not refused, or -1. message: its entry in the call, -1 for the first."""
     name = find(book.names, (sender, number, max(1, message)))
     return find(book.messages, (field(book.names, name, SERIAL),)) if name >= 0 else -1
 
@@ -147,14 +153,14 @@ def receiving(users: TableState, node: int) -> int:
 
 @register_jitable
 def is_done(at: int, outcome: int, done: int, ok: int) -> bool:
-    """Whether entry `at` of a call, from 0, was carried out, as its return says."""
+    """Whether entry `at`, from 0, of a call was carried out: by its bit in `done`, else (below 0) by the outcome."""
     return outcome == ok if done < 0 else (done >> at) & 1 == 1
 
 
 @register_jitable
 def is_before(messages: TableState, one: int, other: int) -> bool:
-    """Whether the put of one message surely took effect before that of another: it returned ok strictly below the other
-    was called, or the same client put both, one after the other."""
+    """Whether the put of one message surely took effect before that of another: it returned ok strictly before the
+    other was called, or the same client put both in this order."""
     put_ns = field(messages, one, PUT_NS)
     if put_ns < FOREVER and field(messages, one, SENDER) == field(messages, other, SENDER):
         if field(messages, one, NUMBER) == field(messages, other, NUMBER):
@@ -165,7 +171,7 @@ def is_before(messages: TableState, one: int, other: int) -> bool:
 
 @register_jitable
 def comes_first(messages: TableState, one: int, other: int) -> bool:
-    """Which of two messages a check tells, in whatever order the rows of one time are; other: -1 for none."""
+    """Whether a check names `one` rather than `other` (-1 for none), however the rows of one time are ordered."""
     if other < 0:
         return True
     for number in (PUT_CALLED, SENDER, NUMBER, ENTRY):

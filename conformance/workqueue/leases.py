@@ -1,11 +1,10 @@
-"""What the checks of leases share: which messages there are, who holds each and for how long, and what clients have in
-hand.
+"""What the checks of leases share: the messages, who holds each and for how long, and what clients have in hand.
 
 A call takes effect at one moment of its box. A lease of L ns that was granted in the box [called, returned] ends in
-[called + L, returned + L], a margin more or less: strictly below it surely lasts, strictly above it surely does not.
-Rows `delivered` and `returned` are learnt when the next row comes, so that checks see what was known before them.
-Memory: all messages, for a deleted one may come back; what is looked at for a row is in lists (`lease_lists`), bounded
-by what waits ahead of a message, is held, or has its deduplication id.
+[called + L, returned + L], give or take a margin: strictly below that it surely lasts, strictly above it surely has
+ended. Rows `delivered` and `returned` are learnt when the next row comes, so that checks see what was known before
+them. Memory: all messages, as a deleted one may come back. A row looks at lists only (`lease_lists`), bounded by what
+waits ahead of a message, is held, or has its deduplication id.
 """
 
 from __future__ import annotations
@@ -88,7 +87,7 @@ KINDS = (Kind.CALLED, Kind.RETURNED, Kind.DELIVERED, Kind.CRASHED)
 
 @register_jitable
 def note_called(row: LeaseRow, promise: Promise, book: Leases) -> None:
-    """What a call may do from now on."""
+    """Note what a call may do from now on."""
     users, now = book.users, row.time_ns
     own = find(users, (row.node,))
     first, behind, role_from, role_by, had_ns, had_at = 0, 0, NEVER, NEVER, NEVER, -1
@@ -121,7 +120,7 @@ def note_called(row: LeaseRow, promise: Promise, book: Leases) -> None:
 
 @register_jitable
 def use_from_hand(at: int, number: int, row: LeaseRow, promise: Promise, book: Leases) -> None:
-    """A call about the message in hand with this number, which is the one at place `at` that it is about."""
+    """Note a call about the message at place `number` in hand. at: its place among those that the call is about."""
     messages, hands, call = book.messages, book.hands, row.call
     entry = find(hands, (row.node, number))
     serial, grant = field(hands, entry, OF), field(hands, entry, GRANT)
@@ -147,14 +146,14 @@ def use_from_hand(at: int, number: int, row: LeaseRow, promise: Promise, book: L
 
 @register_jitable
 def is_of_aside(node: int, uses: int, book: Leases) -> bool:
-    """Whether the message that a call is about was set aside; what is done with it makes nobody a consumer."""
+    """Whether the message that a call is about was handed out as set aside: then the call makes nobody a consumer."""
     one = find(book.messages, (field(book.uses, find(book.uses, (node, 0)), OF),)) if uses > 0 else -1
     return one >= 0 and field(book.messages, one, SHOWN_NS) < FOREVER
 
 
 @register_jitable
 def move_behind(serial: int, now: int, book: Leases) -> None:
-    """From now on the message may be behind the others of its group."""
+    """Note that the message may be behind the others of its group from now on."""
     slot = find(book.messages, (serial,))
     waits = field(book.messages, slot, WAITING) == 1
     wait_no_more(serial, book)
@@ -165,7 +164,7 @@ def move_behind(serial: int, now: int, book: Leases) -> None:
 
 @register_jitable
 def cancel_one(entry: int, now: int, promise: Promise, book: Leases) -> None:
-    """A call that ends all leases may end that of this message in hand."""
+    """Note that a `cancel` may end the lease of a message in hand. entry: its slot in `hands`."""
     hands, messages = book.hands, book.messages
     serial = field(hands, entry, OF)
     one = find(messages, (serial,))
@@ -181,7 +180,7 @@ def cancel_one(entry: int, now: int, promise: Promise, book: Leases) -> None:
 def learn_returned(
     node: int, time_ns: int, outcome: int, done: int, position: int, promise: Promise, book: Leases
 ) -> None:
-    """A call is over."""
+    """Learn from a return. done: see `is_done`."""
     users = book.users
     own = find(users, (node,))
     if own < 0 or field(users, own, IN_CALL) == 0:
@@ -216,8 +215,8 @@ def drop_uses(node: int, uses: int, book: Leases) -> None:
 
 @register_jitable
 def learn_of_role(call: int, own: int, time_ns: int, outcome: int, promise: Promise, book: Leases) -> None:
-    """Until when a client may be the one that is handed messages. A call of unknown outcome may make it that at any
-    later moment."""
+    """Learn until when a client may be the one consumer. A call of unknown outcome may make it that at any later
+    moment."""
     users = book.users
     was = field(users, own, ROLE_WAS)
     if field(users, own, ROLE_BY) < FOREVER and call != CANCEL:
@@ -233,7 +232,7 @@ def learn_of_role(call: int, own: int, time_ns: int, outcome: int, promise: Prom
 
 @register_jitable
 def learn_of_message(at: int, node: int, one: int, time_ns: int, done: bool, promise: Promise, book: Leases) -> None:
-    """What a call about a message did, at place `at` of those that it is about, that was carried out or refused."""
+    """Learn what a call did to the message at place `at` of those that it is about. done: carried out, not refused."""
     messages, users, uses = book.messages, book.users, book.uses
     own, entry = find(users, (node,)), find(uses, (node, at))
     call, called_ns, lease_ns = field(users, own, IN_CALL), field(users, own, CALLED_NS), field(users, own, LEASE)
@@ -273,7 +272,7 @@ def learn_of_message(at: int, node: int, one: int, time_ns: int, done: bool, pro
 
 @register_jitable
 def learn_of_cancel(node: int, time_ns: int, outcome: int, book: Leases) -> None:
-    """All leases of the client have ended, and it has nothing in hand."""
+    """Learn from a `cancel`: its client has nothing in hand, and where it returned ok, all its leases have ended."""
     messages, hands, users = book.messages, book.hands, book.users
     own = find(users, (node,))
     for number in range(field(users, own, HAND_FIRST), field(users, own, HAND_BEHIND)):
@@ -300,7 +299,7 @@ def drop_hand(node: int, book: Leases) -> None:
 def learn_delivered(
     node: int, time_ns: int, name: tuple[int, int, int], receipt: int, position: int, promise: Promise, book: Leases
 ) -> None:
-    """A message is handed out to a client that is in a receive."""
+    """Learn that a message is handed out to a client in a receive. name: sender, number and entry."""
     messages, users, margin_ns = book.messages, book.users, promise.margin_ns
     own, one = receiving(users, node), named(name[0], name[1], name[2], book)
     is_aside = own < 0
@@ -343,8 +342,8 @@ def learn_delivered(
 
 @register_jitable
 def note_crash(node: int, promise: Promise, book: Leases) -> None:
-    """A client that crashes in a call never hears of it, and has nothing in hand when it begins anew. Whether it is a
-    consumer still is the store's affair."""
+    """A client that crashes in a call never learns its outcome, and begins anew with nothing in hand. The store decides
+    whether it is still a consumer."""
     users = book.users
     own = find(users, (node,))
     if own < 0:

@@ -1,5 +1,5 @@
-"""What is measured in runs of the queue: how long calls take, how long groups and messages wait until somebody is given
-them, and how long they are held."""
+"""Measures of runs: how long calls take, how long groups and messages wait until they are first handed out, and how
+long they are held."""
 
 from __future__ import annotations
 
@@ -17,12 +17,12 @@ from scatterproof.spec.core import Parameter
 from scatterproof.spec.trace import Kind, Order
 
 _KINDS = (Kind.CALLED, Kind.RETURNED, Kind.DELIVERED, Kind.CRASHED)
-# Of what waits or is held: since when, and whether anybody was given it.
+# Of what waits or is held: since when, and whether it was handed out.
 _SINCE, _GIVEN = range(2)
 
 
 def carrier(parameters: Mapping[str, Parameter]) -> str:
-    """Which of the two queues it is."""
+    """Which of the two kinds of queue a run with these parameters is of."""
     return "of leases" if parameters.get("leased") == 1 else "of groups"
 
 
@@ -37,7 +37,7 @@ def carrier(parameters: Mapping[str, Parameter]) -> str:
 def call_duration(
     kind: int, time_ns: int, node: int, link: int, outcome: int, bins: State, begun: TableState
 ) -> Outcome:
-    """begun: by client, when it made the call that it is in."""
+    """Count how long calls last, by outcome. begun: by client, when it made the call that it is in."""
     slot = find(begun, (node,))
     if kind == CALLED:
         put(begun, (node,), (time_ns,))
@@ -50,7 +50,7 @@ def call_duration(
 
 @register_jitable
 def _give(known: TableState, key: tuple[int, int, int], time_ns: int, bins: State) -> None:
-    """Somebody is given it, for the first time or again."""
+    """It is handed out, for the first time or again."""
     slot = find(known, key)
     if slot >= 0:
         if field(known, slot, _GIVEN) == 0:
@@ -61,7 +61,7 @@ def _give(known: TableState, key: tuple[int, int, int], time_ns: int, bins: Stat
 
 @register_jitable
 def _done(known: TableState, key: tuple[int, int, int], time_ns: int, bins: State) -> None:
-    """It is gone, or nobody needs to know of it any more."""
+    """It is gone, or of no more interest."""
     slot = find(known, key)
     if slot >= 0:
         if field(known, slot, _GIVEN) == 1:
@@ -84,8 +84,9 @@ def waiting_and_held(
     bins: State,
     known: TableState,
 ) -> Outcome:
-    """From the end of a group, or the put of a message, until it is handed out first; and from when it is handed out
-    last until it is removed. known: groups as (group, -1, -1), messages by name. A batch is as its first message."""
+    """Count how long groups wait from their close, and messages from their put, until they are first handed out; and
+    how long from the last hand-out to the removal. known: groups as (group, -1, -1), messages by name; a batch counts
+    as its first message."""
     if kind == DELIVERED:
         _give(known, (sender, number, max(1, message)), time_ns, bins)
     if kind in (CALLED, CRASHED, DELIVERED) or outcome != OK:

@@ -1,4 +1,4 @@
-"""What is in a group, and in which order it comes: Q-ATOMIC, Q-META, Q-ORDER-MSG, Q-RETRY."""
+"""What is in a group, and in which order it comes: Q-ATOMIC, Q-META, Q-ORDER-MSG, Q-POISON, Q-RETRY."""
 
 from __future__ import annotations
 
@@ -130,8 +130,8 @@ def messages_in_order(
 def poison_is_set_aside(
     done: int, about: int, message: int, most_tries: int, groups: TableState, messages: TableState
 ) -> Outcome:
-    """At stake where a message was handed out so often and not popped. One that is set aside too early is missing by
-    Q-ORDER-MSG, or by Q-ATOMIC."""
+    """At stake where a message was handed out as often as it may be, and not popped. One that is set aside too early
+    breaks Q-ORDER-MSG or Q-ATOMIC."""
     slot = find(groups, (about,))
     if done != READ or slot < 0 or most_tries < 1:
         return SILENT
@@ -164,7 +164,7 @@ def retries_are_counted(
     clients: TableState,
     loose: State,
 ) -> Outcome:
-    """Judged where all earlier times are known, and none overlaps."""
+    """Judged where all earlier hand-outs are known, and none overlaps the call."""
     if done == NEXT:
         slot = find(groups, (group,))
         if slot < 0 or field(groups, slot, HAND_NS) >= begun_ns or loose[LOOSE_NEXT] > 0:

@@ -28,7 +28,7 @@ OF_LEASES = (
     "Q-BATCH",
     "Q-DEADLETTER",
 )
-# By clause, the parameter that says what is promised, and what is where it says nothing.
+# By clause: the parameter that promises it, and why the clause does not apply where that is 0.
 SAID_BY = {
     "Q-POISON": ("most_tries", "the store hands messages out for ever"),
     "Q-DEADLETTER": ("most_tries", "the store hands messages out for ever"),
@@ -39,8 +39,8 @@ SAID_BY = {
 
 
 def horizon_ns(schedule: Schedule) -> int:
-    """When a run has surely settled, in ns: after the last call or failure come all tries of all calls, one after the
-    other, and the longest way of a packet; clocks may be slow by half, and pauses stop everything."""
+    """When a run has surely settled, in ns: after the last call or failure, all tries of all calls in a row, the
+    slowest packet and the delays of all faults. Waits and packets count twice, as clocks may be slow by half."""
     given = Parameters("workqueue", schedule.parameters)
     delay = max((delay.base_ns + delay.jitter_ns for delay in schedule.delays), default=0)
     waits = len(schedule.calls) * given.number("tries") * given.number("retry_ns")
@@ -58,6 +58,7 @@ def parameters(given: Mapping[str, Parameter]) -> dict[str, int]:
 
 
 def not_applicable(clause: str, given: Mapping[str, Parameter]) -> str | None:
+    """Why the clause is not applicable to a run with these parameters; None where it is."""
     chosen = Parameters("workqueue", given)
     leased = chosen.number("leased") == 1
     if clause != "Q-ANSWER" and leased != (clause in OF_LEASES):

@@ -1,5 +1,4 @@
-"""What a trace must be so that anything can be said of it: calls that return once, and packets on links that are those
-that were sent."""
+"""What a trace must be so that it can be judged: calls return once, and packets arrive as they were sent."""
 
 from __future__ import annotations
 
@@ -18,7 +17,7 @@ from scatterproof.conformance.checks.step import Outcome
 def packets_arrive_as_sent(
     row: Passage, contents: tuple[int, ...], recorded: EndsRecorded, so_far: Followed
 ) -> Outcome:
-    """What arrives was put on the link. Clients give up, so that in a run that is over nothing is in flight."""
+    """What arrives was put on the link. Clients give up, so nothing is in flight when a run is over."""
     return follow(row, contents, True, False, recorded, so_far)
 
 

@@ -22,11 +22,11 @@ def _columns(values: Mapping[str, Parameter]) -> Row:
 
 
 class Recorder:
-    """Rows from `sender` on: sender, receiver, number, digest, flags, call, operation, outcome, packet, COLUMNS."""
+    """Columns from `sender` on: sender, receiver, number, digest, flags, call, operation, outcome, packet, COLUMNS."""
 
     def called(self, node: NodeId, operation: int, call: Call) -> Row:
         body = digest_of(call.payload) if call.call in (CallName.SEND_MESSAGE, CallName.PUT_MESSAGE) else ABSENT
-        # What the application does not give stands in GIVEN; of a group it names what it does not have in hand.
+        # GIVEN and LEASED hold the defaults; a group, message or token is named only where it is not the one in hand.
         given = GIVEN.get(call.call) or LEASED.get(call.call, {})
         told = {**given, **{name: value for name, value in call.arguments.items() if name in given or name in _NAMED}}
         head = (ABSENT, ABSENT, ABSENT, body, ABSENT, NAMES.calls[call.call], operation, ABSENT, ABSENT)

@@ -18,41 +18,42 @@ UNLOCK, CLEAN = CALLS["unlock_server_groups"], CALLS["clean"]
 OK, REFUSED, UNKNOWN = map(int, Outcome)
 NEVER, FOREVER = -(1 << 63), (1 << 63) - 1
 
-# Of a group, by its number. KNOWN: its open_group returned ok. SENT: the id of its last message that was surely sent.
-# *_ASKED: how many calls there are or were that may have done it. LOOSE_*: how many came to no known end. HELD: it
-# may be locked for receiving; SURE: it surely is, and nobody has called what may release it. HOLDER: the client that
-# it was last handed to, under HSERVER, from HAND_NS on, in row HAND_AT. FREED, FREED_NS: by what its lock was surely
-# released (BY_BOOT, BY_CLEANING), and since when. RISK: whether cleaning may have removed it: 0 no, 1 the one that is
-# going on, 2 an earlier one. REMOVED_NS: since when cleaning surely has. BOOTED: the receive locks of its sender's
-# server were released while it was begun and not closed.
+# A group, by its number. KNOWN: its open_group returned ok. SENT: the id of its last message that was surely sent.
+# *_ASKED: how many calls may have done it. LOOSE_*: how many have an unknown outcome. HELD: it may be locked for
+# receiving, 2 where a release may have come before or after the hand-out; SURE: it surely is, and nothing that may
+# release it was called. HOLDER: the client that it was last handed to, under HSERVER, at HAND_NS, in row HAND_AT.
+# FREED, FREED_NS: what surely released its lock (BY_BOOT, BY_CLEANING; 0: nothing), and when. RISK: whether cleaning
+# may have removed it: 0 no, 1 only the latest cleaning, 2 an earlier one. REMOVED_NS: since when cleaning surely has
+# (FOREVER: it may not have). BOOTED: unlock_server_groups was called for its sender's server, and close_group not yet.
 NUMBER, CORRELATION, PRIORITY, TYPE, SERVER, OPENER, OPEN_CALLED, OPEN_NS, KNOWN, SENT, LOOSE_SENDS = range(11)
 CLOSE_ASKED, CLOSED_NS, FLUSH_ASKED, POP_ASKED, HELD, SURE, HOLDER, HSERVER, HAND_NS, HAND_AT, TOKEN = range(11, 22)
 HANDED, FREED, FREED_NS, RISK, REMOVED_NS, BOOTED, LOOSE_READS = range(22, 29)
 GROUP_FIELDS = 29
 BY_BOOT, BY_CLEANING = 1, 2
 
-# Of a group that is gone, by its number: since when, and how.
+# A group that is gone, by its number: since when, and how.
 GONE_NS, GONE_HOW = range(2)
 POPPED, FLUSHED, EMPTY = 1, 2, 3
 
-# Of a message, by its group and id.
+# A message, by its group and id. ASKED: how many calls may have popped it. POPPED_NS: since when it surely is popped
+# (FOREVER: it may not be). READS, READ_NS: how often it was read, and when last.
 DIGEST, ASKED, POPPED_NS, READS, READ_NS = range(5)
 MESSAGE_FIELDS = 5
 
-# Of a client, by its node: the call that it is in (0: none) and what that is about; then what it has in hand.
-# DRAINED: its last read_message said that no message is left.
+# A client, by its node: the call that it is in (0: none) and what that is about; then what it has in hand.
+# DRAINED: its last read_message returned that no message is left.
 IN_CALL, CALLED_NS, ABOUT, ABOUT_MESSAGE, ABOUT_TOKEN, ABOUT_SERVER, ABOUT_CORRELATION, ABOUT_TYPE = range(8)
 ABOUT_PRIORITY, ABOUT_DIGEST, HAND, HAND_TOKEN, READING, DRAINED = range(8, 14)
 CLIENT_FIELDS = 14
 
-# Of a correlation: since when it stands as it does, and how many calls of open_group for it came to no known end.
+# A correlation: since when its groups stand as they do, and how many of its open_group calls have an unknown outcome.
 CHANGED_NS, LOOSE_OPENS = range(2)
 
-# How many calls came to no known end, in all.
+# How many calls have an unknown outcome, over all groups. LOOSE_RELEASE counts cleaning, too.
 LOOSE_NEXT, LOOSE_OPEN, LOOSE_RELEASE, LOOSE_CLEAN = range(4)
 
-# groups, gone, messages, clients, correlations, loose, and since when (one number each): the store's groups stand as
-# they do, locks were last released, groups were last removed by cleaning.
+# groups, gone, messages, clients, correlations, loose; then one time each: since when all groups stand as they do, when
+# locks were last released, and when cleaning last returned.
 Book: TypeAlias = tuple[TableState, TableState, TableState, TableState, TableState, State, State, State, State]
 
 

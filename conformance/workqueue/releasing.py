@@ -57,8 +57,7 @@ def note_change(correlation: int, time_ns: int, loose: int, correlations: TableS
 
 @register_jitable
 def note_release(groups: TableState, call: int, time_ns: int, server: int) -> None:
-    """From its call on, a release may have released what it is about, and cleaning may have removed what is not
-    closed."""
+    """From its call on, a release may have released locks, and cleaning may have removed groups that are not closed."""
     for slot in range(room(groups)):
         if not used(groups, slot):
             continue
@@ -80,13 +79,13 @@ def learn_unlock(own: int, time_ns: int, node_count: int, book: Book) -> None:
             continue
         if field(groups, slot, HAND_NS) < called_ns:
             free(slot, BY_BOOT, time_ns, groups, correlations)
-        else:  # it may have been released since it was handed out, or not
+        else:  # the release may have come before or after the hand-out
             change(groups, slot, HELD, 2)
 
 
 @register_jitable
 def free(slot: int, how: int, time_ns: int, groups: TableState, correlations: TableState) -> None:
-    """The group is surely locked for receiving no more."""
+    """Note that the group is surely no longer locked for receiving. how: BY_BOOT or BY_CLEANING."""
     change(groups, slot, HELD, 0)
     change(groups, slot, FREED, how)
     change(groups, slot, FREED_NS, time_ns)
@@ -101,7 +100,7 @@ def is_there(groups: TableState, slot: int) -> bool:
 
 @register_jitable
 def is_definite(groups: TableState, slot: int) -> bool:
-    """Whether it is known how a group is locked, or whether."""
+    """Whether it is certain if the group is locked, and how."""
     if field(groups, slot, KNOWN) == 0 or field(groups, slot, HELD) == 2 or field(groups, slot, POP_ASKED) > 0:
         return False
     unsure = field(groups, slot, CLOSE_ASKED) > 0 or field(groups, slot, FLUSH_ASKED) > 0
@@ -110,7 +109,7 @@ def is_definite(groups: TableState, slot: int) -> bool:
 
 @register_jitable
 def undisturbed(node: int, called_ns: int, node_count: int, book: Book) -> bool:
-    """Whether all that changes how groups stand is known, and was over when the call began."""
+    """Whether all other calls that change how groups stand are known, and were over when this call began."""
     _, _, _, clients, _, loose, stirred_ns, _, _ = book
     for call in (OPEN, CLOSE, FLUSH, NEXT, POP_GROUP, UNLOCK, CLEAN):
         if others_calling(clients, node, call, node_count):
@@ -127,7 +126,7 @@ def learn_clean(
     node_count: int,
     book: Book,
 ) -> None:
-    """Who was removed or released is known where it is all or none of those that could be."""
+    """Learn from a cleaning: which groups it removed or released is known where it was none or all that it could."""
     groups, _, _, clients, correlations, loose, _, released_ns, cleaned_ns = book
     removed, released = told[6], told[7]
     alone = loose[LOOSE_CLEAN] == 0 and not others_calling(clients, node, CLEAN, node_count)
@@ -155,7 +154,7 @@ def learn_clean(
 
 @register_jitable
 def standing(called_ns: int, groups: TableState) -> tuple[int, int, bool]:
-    """How many groups are locked for sending, or may be, and how many for receiving; and whether both are known."""
+    """How many groups may be locked for sending, and how many for receiving; and whether both are certain."""
     sending, held, definite = 0, 0, True
     for slot in range(room(groups)):
         if is_there(groups, slot):
@@ -167,8 +166,8 @@ def standing(called_ns: int, groups: TableState) -> tuple[int, int, bool]:
 
 @register_jitable
 def is_miscounted(count: int, there: int, definite: bool, before_ns: int) -> bool:
-    """Whether cleaning says of more or fewer that they were dead than it can, `there` being all that were locked: where
-    its limit is FOREVER all of them are, where it is 0 or below nobody is."""
+    """Whether cleaning counts more or fewer dead than it can, where `there` were locked: everybody is dead where its
+    limit is FOREVER, nobody where it is 0 or below."""
     if before_ns <= 0:
         return count != 0
     return count > there or (definite and before_ns == FOREVER and count != there)

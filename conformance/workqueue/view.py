@@ -1,6 +1,6 @@
-"""What an observer knows of a queue from its clients' calls: at the store the groups, with who has locked each and how
-many messages are left, or the messages with who holds each; at a client the call that it is in, and what it has in
-hand. A call that came to no known end says nothing."""
+"""What an observer of its clients' calls knows of a queue. At the store: the groups, with their locks and how many
+messages are left, or the messages with their holders. At a client: the call that it is in, and what it has in hand. A
+call of unknown outcome shows nothing."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ class _Message:
 
 
 class View:
-    """Groups are shown by their numbers, messages of queues with leases as client.call, or client.call/entry."""
+    """Shows groups by number, and messages of queues with leases as client.call, or client.call/entry."""
 
     def __init__(self, header: Header) -> None:
         self._columns = schema(header.protocol).columns

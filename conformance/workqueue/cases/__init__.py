@@ -1,5 +1,4 @@
-"""The conformance cases of the queue, as cases.toml has them: at least one a clause, with what an implementation with
-that mistake gets wrong."""
+"""The conformance cases of the queue, from cases.toml: at least one for each clause."""
 
 from __future__ import annotations
 

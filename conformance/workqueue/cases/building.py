@@ -1,8 +1,8 @@
-"""The calls in cases and drawn runs of the queue; they are also the steps of a case, such as `sends a "b c"` or `cleans
-senders=all`. Times are ns of true time.
+"""Calls for cases and drawn runs of the queue. Each function is also a step of a case, such as `sends a "b c"` or
+`cleans senders=all`. Times are ns of true time.
 
-Node 0 is the store; clients count from 1. A client makes its calls one after the other: those that are due wait until
-the one before has returned.
+Node 0 is the store; clients count from 1. A client makes one call at a time: a call that is due waits until the one
+before has returned.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ RETRY_NS = 1_000
 LONG_NS = 50_000  # of a lease
 PAUSE_NS = 250  # from one call of a client to the next; it takes two hops
 STORE: NodeId = 0
-# What `clean` takes for dead.
+# Limits of `clean`: whom it takes for dead.
 NOBODY, ALL = 0, (1 << 63) - 1
 
 
@@ -52,7 +52,7 @@ def flushes(time_ns: int, client: NodeId) -> Call:
 def group(
     time_ns: int, client: NodeId, *bodies: bytes, correlation: int = 1, priority: int = 1, server: int = 1
 ) -> tuple[Call, ...]:
-    """A whole group."""
+    """Begins a group, sends messages to it, and closes it."""
     begun = begins(time_ns, client, correlation=correlation, priority=priority, server=server)
     return (begun, *sends(time_ns, client, *bodies), closes(time_ns, client))
 
@@ -63,12 +63,12 @@ def takes(time_ns: int, client: NodeId, server: int = 9) -> Call:
 
 
 def reads(time_ns: int, client: NodeId, **about: Parameter) -> Call:
-    """The group in hand, or the one with this id and this token."""
+    """Reads from the group in hand, or from the one with this id and token."""
     return Call(time_ns, client, CallName.READ_MESSAGE, about)
 
 
 def pops(time_ns: int, client: NodeId, message: int = 0) -> Call:
-    """The message in hand, or the one with this id."""
+    """Pops the message in hand, or the one with this id."""
     return Call(time_ns, client, CallName.POP_MESSAGE, {"message": message} if message else {})
 
 
@@ -91,7 +91,7 @@ def cleans(time_ns: int, client: NodeId, senders: int = NOBODY, receivers: int =
 
 
 def puts(time_ns: int, client: NodeId, group: int = 1, dedup: int = 0, most: int = 1) -> Call:
-    """Bodies differ by time and client. most: how many messages the batch has."""
+    """Puts a message, or a batch of `most`. Bodies differ by time and client."""
     body = b"%d of %d" % (time_ns, client)
     made = call(time_ns, client, CallName.PUT_MESSAGE, body, group=group, dedup=dedup)
     return made if most == 1 else _as_batch(made, most)

@@ -1,5 +1,5 @@
 """A trace as boxes: the calls in the order of their rows, each with what it is about, when it was called, how it ended
-and what it told (spec/workqueue/trace.toml)."""
+and what it returned (spec/workqueue/trace.toml)."""
 
 from __future__ import annotations
 
@@ -48,7 +48,7 @@ class _Client:
     within: TimedCall | None = None
 
     def calls(self, row: int, given: dict[str, int]) -> TimedCall | None:
-        """None for a call that there is not."""
+        """Begin a call and return its box; None for a call of unknown name."""
         name = _NAMES.get(given["call"])
         if name is None:
             return None

@@ -1,8 +1,8 @@
 """The queue as a machine that carries calls out one at a time, from the sentences of spec/workqueue alone.
 
-Where they leave a queue free, several states may follow: numbers of groups, as long as none comes again; tokens, as
-long as they rise with each lock of a group; whose holders cleaning takes for dead, where its limit is neither 0 nor
-2^63 - 1, as many as it says; and a holder whose lock cleaning released may be heard until the next one holds the group.
+Where they leave a queue free, several states may follow. Numbers of groups may be any that do not come again; tokens
+any that rise with each lock of a group. Cleaning whose limit is neither 0 nor 2^63 - 1 may take anybody for dead, as
+many as it says. A holder whose lock cleaning released may be heard until the next one holds the group.
 """
 
 from __future__ import annotations
@@ -58,8 +58,12 @@ class MachineGroup:
 
 @dataclass(frozen=True, slots=True)
 class MachineState:
-    """groups: that are there, in the order in which they were begun. used: the numbers that were ever given.
-    most_tries: how often a message is handed out; 0 for ever."""
+    """The store.
+
+    groups: those that are there, in the order in which they were begun.
+    used: the numbers that were ever given.
+    most_tries: how often a message is handed out; 0 for ever.
+    """
 
     groups: tuple[MachineGroup, ...] = ()
     used: frozenset[int] = frozenset()
@@ -72,8 +76,8 @@ class MachineState:
 
 
 def carried_out(state: MachineState, call: TimedCall) -> Iterator[MachineState]:
-    """The states that may follow when the call is carried out and tells what the box says; anything where that is not
-    known."""
+    """The states that may follow when the call is carried out and returns what the box has; an unknown result fits
+    anything."""
     match call.name:
         case CallName.OPEN_GROUP:
             yield from _open(state, call)
@@ -92,7 +96,7 @@ def carried_out(state: MachineState, call: TimedCall) -> Iterator[MachineState]:
 
 
 def may_refuse(state: MachineState, call: TimedCall) -> bool:
-    """Whether there is a cause to refuse it."""
+    """Whether this state gives a cause to refuse the call."""
     if call.name in (CallName.OPEN_GROUP, CallName.NEXT_GROUP, CallName.UNLOCK_SERVER_GROUPS, CallName.CLEAN):
         return False
     group = _heard_of(state, call)
@@ -105,7 +109,7 @@ def may_refuse(state: MachineState, call: TimedCall) -> bool:
 
 
 def _tells(call: TimedCall, **results: int) -> bool:
-    """Whether these are the results, for all that is known of them."""
+    """Whether the call may have returned these results, for all that is known."""
     return not call.told or all(call.told[name] == value for name, value in results.items())
 
 
@@ -130,9 +134,8 @@ def _open(state: MachineState, call: TimedCall) -> Iterator[MachineState]:
 
 
 def _next(state: MachineState, call: TimedCall) -> Iterator[MachineState]:
-    """Q-ORDER-CORR, Q-LOCK-SEND, Q-PRIORITY, Q-NEXT: of each correlation the group that was begun first, where that is
-    locked by nobody and none of the others is for receiving; of these the highest priority, then what was begun
-    first. min takes the first of equals."""
+    """Q-ORDER-CORR, Q-LOCK-SEND, Q-PRIORITY, Q-NEXT: of each correlation the oldest group, if nobody has locked it and
+    no other of them is locked for receiving; of these the one of the highest priority, then the oldest."""
     held = {group.correlation for group in _locked(state, MachineLock.RECEIVING)}
     heads: dict[int, MachineGroup] = {}
     for group in state.groups:
@@ -172,7 +175,7 @@ def _clean(state: MachineState, call: TimedCall) -> Iterator[MachineState]:
 
 
 def _choices(locked: list[MachineGroup], before_ns: int) -> Iterable[tuple[MachineGroup, ...]]:
-    """Who may be taken for dead: nobody, all, or by a clock that nobody sees."""
+    """Who may be taken for dead: nobody, everybody, or any of them, by a clock that nobody sees."""
     if before_ns <= 0:
         return [()]
     if before_ns == _EVERYBODY:
@@ -181,7 +184,7 @@ def _choices(locked: list[MachineGroup], before_ns: int) -> Iterable[tuple[Machi
 
 
 def _heard_of(state: MachineState, call: TimedCall) -> MachineGroup | None:
-    """The group that a call is about, where it is there and its lock and token are those that the call needs."""
+    """The group that a call is about, if it is there with the lock and the token that the call needs; else None."""
     for group in state.groups:
         if group.number == call.group > 0 and group.token == call.token and group.lock in _HEARD_IN[call.name]:
             return group
@@ -196,7 +199,7 @@ def _about(state: MachineState, group: MachineGroup, call: TimedCall) -> Iterato
             if _tells(call, message=number):
                 left = (*group.left, (number, call.given["digest"], 0))
                 yield state.having(group, replace(group, sent=number, left=left))
-        case CallName.CLOSE_GROUP:  # an empty one is none
+        case CallName.CLOSE_GROUP:  # an empty group is removed
             yield state.having(group, replace(group, lock=MachineLock.OPEN) if group.sent else None)
         case CallName.FLUSH_GROUP:
             yield state.having(group, None)

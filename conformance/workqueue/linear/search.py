@@ -18,7 +18,7 @@ from scatterproof.spec.trace import Trace
 
 def order_of(trace: Trace, *, by_rows: bool = False) -> list[int] | None:
     """The rows of the calls that took effect, or were refused, in an order that explains all; None where there is none.
-    by_rows: rows at one moment are in their order, too. Raises BadInput for a history with more places than can be
+    by_rows: also take rows at one moment in their order. Raises BadInput for a history with more places than can be
     tried."""
     calls = boxes(trace)
     begin = MachineState(most_tries=Parameters("workqueue", trace.header.parameters).number("most_tries"))
@@ -29,7 +29,7 @@ def order_of(trace: Trace, *, by_rows: bool = False) -> list[int] | None:
 
 
 def _box(call: TimedCall, by_rows: bool) -> CallBox:
-    """Rows are in the order of their times."""
+    """by_rows: positions of rows stand for times, as rows are in the order of their times."""
     called, returned = (call.row, call.returned) if by_rows else (call.called_ns, call.returned_ns)
     return CallBox(call.client, called, None if call.outcome is Outcome.UNKNOWN else returned)
 

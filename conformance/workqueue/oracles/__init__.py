@@ -11,6 +11,6 @@ from scatterproof.conformance.oracles.calls import latest_is_answered
 from scatterproof.conformance.protocol import by_clause
 from scatterproof.conformance.workqueue.oracles import crashes, groups, leases
 
-# Those of doubts bear no clause's name.
+# One that all protocols share, and those of doubts, which do not bear the clause's name.
 _OTHERS = (latest_is_answered, groups.ready_without_doubt, groups.held_without_doubt)
 ORACLES = by_clause("workqueue", groups, crashes, leases) | {oracle.__name__: oracle for oracle in _OTHERS}

@@ -19,7 +19,7 @@ class Box:
     given, told: the columns of its rows `called` and `returned`.
     group, message, token: what it is about.
     hand, hand_token, reading, drained: what its client had in hand as it called.
-    over: its last row, or that of its client's crash; None where there is neither, which leaves `outcome` None, too.
+    over: the row of its return, or of its client's crash; None where there is neither, and `outcome` is None, too.
     """
 
     client: int
@@ -40,7 +40,7 @@ class Box:
     told: dict[str, int] = field(default_factory=dict)
 
     def ended(self, row: int) -> Outcome | None:
-        """How it ended, as far as the rows before this one tell; None while it goes on."""
+        """How it ended, as far as the rows before this one show; None while it goes on."""
         return self.outcome if self.over is not None and self.over < row else None
 
     def was_ok(self, row: int) -> bool:
@@ -56,9 +56,12 @@ class Hand:
 
 
 class Boxes:
-    """all: the calls in the order of their beginnings. returned: by position, the call that a row ends. store_down:
-    rows and
-    times of the store's crashes."""
+    """The calls of a trace.
+
+    all: the calls, in the order of their rows `called`.
+    returned: by position, the call that a row ends.
+    store_down: positions and times, in ns, of the store's crashes.
+    """
 
     def __init__(self, trace: Trace) -> None:
         self.all: list[Box] = []
@@ -129,18 +132,18 @@ class Boxes:
         return [box for box in self.all if box.begun < row and box.call in calls]
 
     def done(self, row: int, *calls: CallName) -> list[Box]:
-        """Those that returned ok before it, in the order of their ends."""
+        """The calls that returned ok before this row, in the order of their ends."""
         found = [box for box in self.asked(row, *calls) if box.was_ok(row)]
         return sorted(found, key=lambda box: box.over or 0)
 
     def may(self, row: int, *calls: CallName) -> list[Box]:
-        """Those that may have taken effect, for all that was known at this row."""
+        """The calls that may have taken effect, for all that was known at this row."""
         return [box for box in self.asked(row, *calls) if box.ended(row) is not Outcome.REFUSED]
 
     def loose(self, row: int, *calls: CallName) -> list[Box]:
-        """Those that came to no known end."""
+        """The calls of unknown outcome, as known at this row."""
         return [box for box in self.asked(row, *calls) if box.ended(row) is Outcome.UNKNOWN]
 
     def others(self, row: int, me: Box, *calls: CallName) -> list[Box]:
-        """Those that other clients are in."""
+        """The calls that other clients are in at this row."""
         return [box for box in self.asked(row, *calls) if box.client != me.client and box.ended(row) is None]

@@ -22,14 +22,14 @@ from scatterproof.spec.trace import Trace
 
 
 def _is_miscounted(count: int, there: int, known: bool, before_ns: int) -> bool:
-    """Whether cleaning cannot have found this many dead: none at all, or all of them, or at most all of them."""
+    """Whether cleaning cannot have counted this many dead of those `there`: by its limit none, all, or at most all."""
     if before_ns <= 0:
         return count != 0
     return count > there or (before_ns == ALL and known and count < there)
 
 
 def _token(queue: Queue, group: int, row: int) -> int:
-    """The highest of its locks so far."""
+    """The highest token of its locks before this row."""
     first = queue.first(group, row)
     assert first is not None
     return max(first.told["token"], *(box.told["token"] for box in [first, *queue.handed(group, row)]))
@@ -119,7 +119,7 @@ def dead_holder_is_fenced(trace: Trace) -> set[int]:
 
 
 def _for_nothing(queue: Queue, box: Box, row: int) -> bool:
-    """Whether the call was refused, and nothing forbade it at any moment from its beginning to its return."""
+    """Whether the call was refused though nothing forbade it at any moment from its beginning to its return."""
     if box.outcome is not Outcome.REFUSED:
         return False
     if box.call in (OPEN, NEXT, UNLOCK, CLEAN):
@@ -145,8 +145,8 @@ def _for_nothing(queue: Queue, box: Box, row: int) -> bool:
 
 
 def _on_nothing(queue: Queue, box: Box, row: int) -> bool:
-    """Whether the call returned ok, and the group was not there, or not locked for such calls, all the while. A message
-    to one that was there is Q-LOCK-SEND."""
+    """Whether the call returned ok though its group was not there, or not locked for such calls, all the while. A
+    message to a group that was there once is left to Q-LOCK-SEND."""
     if box.outcome is not Outcome.OK or box.call not in (SEND, CLOSE, FLUSH, READ, POP, POP_GROUP):
         return False
     group = box.group

@@ -1,5 +1,5 @@
 """Q-LOCK-SEND, Q-ORDER-CORR, Q-PRIORITY, Q-NEXT, Q-ONCE, and what is in a group: Q-ATOMIC, Q-META, Q-ORDER-MSG,
-Q-RETRY."""
+Q-POISON, Q-RETRY."""
 
 from __future__ import annotations
 
@@ -25,14 +25,14 @@ from scatterproof.spec.workqueue.messages import CallName
 
 
 def _ok(queue: Queue, *calls: CallName) -> Iterator[tuple[int, Box]]:
-    """The rows at which such a call returned ok."""
+    """The rows at which one of these calls returned ok, and the calls."""
     for row, box in queue.boxes.returned.items():
         if box.outcome is Outcome.OK and box.call in calls:
             yield row, box
 
 
 def _handed(queue: Queue) -> Iterator[tuple[int, Box, int]]:
-    """The rows at which a group was handed out, and which."""
+    """The rows at which a group was handed out, with the call and the group."""
     for row, box in _ok(queue, NEXT):
         if box.told["group"] >= 1:
             yield row, box, box.told["group"]
@@ -99,7 +99,7 @@ def ready_without_doubt(trace: Trace) -> set[int]:
 
 
 def _may_be_ready(queue: Queue, group: int, row: int) -> bool:
-    """Whether some order of the calls that overlap has it ready."""
+    """Whether the group is ready in some order of the overlapping calls."""
     messages = len(queue.sent(group, row)) + queue.loose(group, row, SEND)
     if not queue.may(group, row, CLOSE) or not messages:
         return False

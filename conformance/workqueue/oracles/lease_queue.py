@@ -1,5 +1,5 @@
-"""What is known of a queue with leases at any row of a trace, looked up anew each time: its calls, what they put, hand
-out and use, and until when leases last."""
+"""What is known of a queue with leases at any row of a trace, worked out anew each time: its calls, puts, hand-outs and
+uses, and until when leases last."""
 
 from __future__ import annotations
 
@@ -16,13 +16,20 @@ PUT, RECEIVE, DELETE = CallName.PUT_MESSAGE, CallName.RECEIVE, CallName.DELETE
 EXTEND, GIVE_BACK, CANCEL = CallName.EXTEND, CallName.GIVE_BACK, CallName.CANCEL
 RECEIVE_ASIDE = CallName.RECEIVE_ASIDE
 LEAST, MOST = -(1 << 63), (1 << 63) - 1
-# A message: the client that put it, the number of that call, and which of its entries it is.
+# A message: the client that put it, the number of that call, and its entry there, from 1.
 Name = tuple[int, int, int]
 
 
 @dataclass(slots=True, kw_only=True, eq=False)
 class LeaseCall:
-    """about: of one about messages, the hand-outs whose receipts it has, in order. got: what a receive is given."""
+    """One call.
+
+    row, over: the positions of its row `called`, and of its return or its client's crash.
+    ns, over_ns: the times of these rows.
+    about: for a call about messages, the hand-outs whose receipts it has, in order.
+    done: the entries that were carried out, as bits; negative where `outcome` is that of all.
+    got: the hand-outs of a receive.
+    """
 
     client: int
     call: CallName | None
@@ -37,7 +44,7 @@ class LeaseCall:
     got: list[HandOut] = field(default_factory=list)
 
     def end(self, row: int, entry: int = 0) -> Outcome | None:
-        """How entry `entry` of it ended, as far as the rows before this one tell."""
+        """How this entry, from 0, ended, as far as the rows before this one show; None while it goes on."""
         if self.over is None or self.over >= row:
             return None
         if self.outcome is Outcome.UNKNOWN or self.done < 0:
@@ -45,7 +52,7 @@ class LeaseCall:
         return Outcome.OK if self.done >> entry & 1 else Outcome.REFUSED
 
     def is_nothing(self) -> bool:
-        """Whether it is a receive that came back, well, and with nothing."""
+        """Whether it asked for messages and returned ok without one."""
         return self.outcome is Outcome.OK and self.given["most"] >= 1 and not self.got
 
     def entries(self) -> int:
@@ -64,7 +71,7 @@ class HandOut:
 
 @dataclass(slots=True, kw_only=True, eq=False)
 class Put:
-    """One message of a call that puts some."""
+    """One message of a put. entry: from 1."""
 
     call: LeaseCall
     entry: int
@@ -88,7 +95,7 @@ class Put:
 
 @dataclass(slots=True, kw_only=True, eq=False)
 class Use:
-    """One message of a call about some."""
+    """One message of a call about messages. entry: from 0."""
 
     call: LeaseCall
     entry: int
@@ -153,18 +160,18 @@ class LeaseQueue:
 
     @property
     def received(self) -> list[HandOut]:
-        """By receives of what is not set aside."""
+        """The hand-outs of messages that are not set aside."""
         return [one for one in self.handed if one.call.call is RECEIVE]
 
     # ---------------------------------------------------------------- messages
 
     def is_known(self, name: Name, row: int) -> bool:
-        """Whether its put was called, and not refused."""
+        """Whether, before this row, its put was called and not refused."""
         put = self.puts.get(name)
         return put is not None and put.call.row < row and put.end(row) is not Outcome.REFUSED
 
     def known(self, row: int) -> list[Name]:
-        """In the order in which a witness is chosen."""
+        """The messages known at this row, in the order in which a witness is chosen."""
         names = [name for name in self.puts if self.is_known(name, row)]
         return sorted(names, key=lambda name: (self.puts[name].ns, name))
 
@@ -176,7 +183,7 @@ class LeaseQueue:
         return one.dedup == two.dedup > 0 and (not self.by_group or self.group(name) == self.group(other))
 
     def is_taken(self, name: Name, row: int) -> bool:
-        """Whether it surely was, as itself and as no copy."""
+        """Whether the store surely took it, and not as a copy."""
         put = self.puts[name]
         if put.end(row) is not Outcome.OK or put.call.over is None:
             return False
@@ -189,14 +196,14 @@ class LeaseQueue:
         return is_over and add_ns(add_ns(earlier.over_ns, self.window), self.margin) < put.ns
 
     def of(self, name: Name, row: int) -> list[HandOut]:
-        """Those of a message that was known then."""
+        """Its hand-outs before this row, of when it was known."""
         return [one for one in self.handed if one.name == name and one.row < row and self.is_known(name, one.row)]
 
     def latest(self, name: Name, row: int) -> HandOut | None:
         return next(reversed(self.of(name, row)), None)
 
     def uses(self, name: Name, row: int) -> Iterator[Use]:
-        """The calls about it, while it was known, that were made before the row."""
+        """The calls about it before this row that were made when it was known."""
         for call in self.calls:
             for entry, about in enumerate(call.about if call.row < row else ()):
                 if about.name == name and self.is_known(name, call.row):
@@ -205,7 +212,7 @@ class LeaseQueue:
     # ---------------------------------------------------------------- leases
 
     def ends_from(self, name: Name, row: int) -> int:
-        """Strictly below this the lease of the latest hand-out surely lasts."""
+        """Strictly below this, in ns, the lease of its latest hand-out surely lasts; LEAST where there is none."""
         latest = self.latest(name, row)
         if latest is None:
             return LEAST
@@ -222,19 +229,21 @@ class LeaseQueue:
         return found
 
     def least(self, call: LeaseCall) -> int:
+        """Strictly below this, in ns, a lease that the call grants surely lasts."""
         return max(LEAST, add_ns(call.ns, call.given["lease_ns"]) - self.margin)
 
     def most(self, ns: int, call: LeaseCall) -> int:
+        """Strictly above this, in ns, a lease that the call granted at `ns`, or earlier, surely has ended."""
         return add_ns(add_ns(ns, call.given["lease_ns"]), self.margin)
 
     def lasted(self, use: Use) -> bool:
-        """Whether the lease of its receipt surely did, from its beginning to its end."""
+        """Whether the lease of its receipt surely lasted from the beginning of the call to its end."""
         assert use.call.over is not None
         name = use.about.name
         return self.latest(name, use.call.over) is use.about and self.ends_from(name, use.call.row) > use.call.over_ns
 
     def is_fenced(self, use: Use) -> bool:
-        """Whether another surely held the message all the while."""
+        """Whether the lease of a later hand-out surely lasted from the beginning of the call to its end."""
         assert use.call.over is not None
         name = use.about.name
         holds = self.latest(name, use.call.row)
@@ -243,7 +252,7 @@ class LeaseQueue:
         return self.ends_from(name, use.call.over) > use.call.over_ns
 
     def ends_by(self, name: Name, row: int) -> int:
-        """Strictly above this nobody surely holds it; LEAST where nobody ever did."""
+        """Strictly above this, in ns, surely nobody holds it; LEAST where nobody ever did."""
         found, before = LEAST, None
         uses = list(self.uses(name, row))
         if any(use.call.call is EXTEND and use.end(row) in (None, Outcome.UNKNOWN) for use in uses):
@@ -264,7 +273,7 @@ class LeaseQueue:
         return found
 
     def came_back(self, name: Name, row: int) -> LeaseCall | None:
-        """The call that surely gave it back last, since it was handed out."""
+        """The call that surely gave it back from its latest hand-out; None where none did."""
         latest = self.latest(name, row)
         for use in self.uses(name, row):
             gives = use.call.call in (GIVE_BACK, CANCEL) and use.about is latest
@@ -278,12 +287,12 @@ class LeaseQueue:
         return any(use.end(row) is not Outcome.OK or self.lasted(use) or not self.is_fenced(use) for use in deletes)
 
     def deleted_ns(self, name: Name, row: int) -> int:
-        """Since when it surely is; MOST where it is not."""
+        """Since when it surely is deleted, in ns; MOST where it may not be."""
         deletes = (use for use in self.uses(name, row) if use.call.call is DELETE and use.end(row) is Outcome.OK)
         return min((use.call.over_ns for use in deletes if self.lasted(use)), default=MOST)
 
     def is_before(self, name: Name, other: Name) -> bool:
-        """Whether the put of one, as it returned ok, surely took effect before that of the other."""
+        """Whether the put of one, if it returned ok, surely took effect before that of the other."""
         one, two = self.puts[name], self.puts[other]
         return one.over_ns < two.ns or (name[0] == other[0] and name < other)
 
@@ -297,15 +306,15 @@ class LeaseQueue:
         return self.is_owed(name, row) and not 0 < self.most_tries <= self.tries(name, row, client)
 
     def tries(self, name: Name, row: int, client: int) -> int:
-        """How often it was handed out at the most, ahead of what this client is given now."""
+        """How often it was handed out at most, apart from the receive that this client is in."""
         return self.tried(name, row) + len(self.unheard(RECEIVE, row, client))
 
     def tried(self, name: Name, row: int) -> int:
-        """How often it was handed out as one that is not set aside."""
+        """How often it was handed out as not set aside."""
         return sum(one.call.call is RECEIVE for one in self.of(name, row))
 
     def unheard(self, kind: CallName, row: int, client: int) -> list[LeaseCall]:
-        """Calls of this kind that came to no known end, or that others are in."""
+        """The calls of this kind that have an unknown outcome, or that other clients are in."""
         calls = [call for call in self.calls if call.row < row]
         last = {call.client: call for call in calls}
         return [
@@ -316,16 +325,16 @@ class LeaseQueue:
         ]
 
     def _is_in(self, call: LeaseCall, row: int, last: dict[int, LeaseCall]) -> bool:
-        """Whether its client is in the call, of which last has the last ones."""
+        """Whether its client is in the call. last: the last call of each client."""
         return last[call.client] is call and (call.over is None or call.over >= row)
 
     def first_aside(self, name: Name, row: int) -> HandOut | None:
-        """When it was handed out as set aside first."""
+        """Its first hand-out as set aside; None where there is none."""
         return next((one for one in self.of(name, row) if one.call.call is RECEIVE_ASIDE), None)
 
     def aside_ns(self, name: Name, row: int) -> int:
-        """Since when it surely is set aside: it was handed out as that, or a receive that was alone was given nothing
-        though it was tried as often as may be."""
+        """Since when it surely is set aside, in ns: it was handed out as that, or a receive that was alone got nothing
+        though it had all its tries. MOST where it may not be."""
         first = self.first_aside(name, row)
         found = [MOST if first is None else first.ns]
         for at, call in self.ended.items() if not self.one_consumer else ():
@@ -336,7 +345,7 @@ class LeaseQueue:
         return min(found)
 
     def held_in_group(self, name: Name, row: int, since: int) -> list[Name]:
-        """Those of its group that somebody may have held since then, before they were set aside."""
+        """The messages of its group that somebody may have held since then, before they were set aside."""
         return [
             other
             for other in self._may_be_held(name, row, since)
@@ -344,7 +353,7 @@ class LeaseQueue:
         ]
 
     def held_aside(self, name: Name, row: int, since: int, until: int) -> list[Name]:
-        """Those of its group that somebody may have held since then, unless surely as one that is not set aside."""
+        """The messages of its group that may have been held since then, but those held surely as not set aside."""
         return [
             other
             for other in self._may_be_held(name, row, since)

@@ -1,4 +1,4 @@
-"""The clauses of a queue with leases, over a whole trace; what was known at a row is looked up anew each time."""
+"""The clauses of a queue with leases, over a whole trace; what was known at a row is worked out anew each time."""
 
 from __future__ import annotations
 
@@ -28,25 +28,25 @@ def returns_to_its_place(trace: Trace) -> set[int]:
 
 
 def _of_its_group(queue: LeaseQueue, one: HandOut) -> list[Name]:
-    """Those that nobody is given in the same answer."""
+    """The known messages of its group, itself too, but not those already handed out in the same receive."""
     names = (other for other in queue.known(one.row) if queue.group(other) == queue.group(one.name))
     return [other for other in names if (h := queue.latest(other, one.row)) is None or h.call is not one.call]
 
 
 def _is_anothers(queue: LeaseQueue, name: Name, row: int, client: int) -> bool:
-    """Whether another consumer had it last, where one is the one consumer: another clause's affair."""
+    """Whether another consumer had it last, where there is one consumer: left to Q-CONSUMER-ONE."""
     latest = queue.latest(name, row)
     return queue.one_consumer and latest is not None and latest.call.client != client
 
 
 def _is_of_its_batch(queue: LeaseQueue, name: Name, one: HandOut) -> bool:
-    """Whether one call put both, and neither was handed out: another clause's affair, where it is one."""
+    """Whether one call put both, and neither was handed out: left to Q-BATCH, where that applies."""
     handed = queue.of(name, one.row) or queue.of(one.name, one.row)
     return queue.batches > 0 and name[:2] == one.name[:2] and not handed
 
 
 def _is_early(queue: LeaseQueue, one: HandOut) -> bool:
-    """Whether another is held, or comes first."""
+    """Whether it, or another that hides it, is held, or another comes first."""
     row, begun, aside = one.row, one.call.ns, one.call.call is RECEIVE_ASIDE
     until = max(begun, queue.least(one.call))
     if any(before.call is one.call for before in queue.of(one.name, row)):
@@ -75,7 +75,7 @@ def returned_keep_order(trace: Trace) -> set[int]:
 
 
 def _others_ask(queue: LeaseQueue, me: LeaseCall, row: int) -> bool:
-    """Whether another receive may have been given what is there."""
+    """Whether another receive may have been handed what is there."""
     return bool(queue.unheard(RECEIVE, row, me.client))
 
 
@@ -114,7 +114,7 @@ def one_active_consumer(trace: Trace) -> set[int]:
 
 
 def _is_not_the_one(queue: LeaseQueue, one: HandOut) -> bool:
-    """Whether another was handed something, and surely is the one consumer still, whichever of the two was first."""
+    """Whether another client was handed something, and surely still is the one consumer, in either order of the two."""
     me = one.call
     until = max(me.ns, queue.least(me))
     for other in {call.client for call in queue.calls} - {me.client}:
@@ -134,7 +134,7 @@ def _is_not_the_one(queue: LeaseQueue, one: HandOut) -> bool:
 
 
 def _leaves_behind(queue: LeaseQueue, one: HandOut) -> bool:
-    """Whether another consumer had a message before it, which was not deleted."""
+    """Whether it leaves out a message put before it, which another consumer had and did not delete."""
     row = one.row
     if queue.back_order == 2 or not queue.is_known(one.name, row):
         return False
@@ -154,7 +154,7 @@ def _should_take_over(queue: LeaseQueue, me: LeaseCall, row: int) -> bool:
 
 
 def _role_by(queue: LeaseQueue, client: int, row: int) -> int:
-    """Strictly above this it surely is no consumer."""
+    """Strictly above this, in ns, the client surely is no consumer."""
     found = LEAST
     for call in queue.calls:
         if call.client != client or call.row >= row:
@@ -190,7 +190,7 @@ def batch_as_entries(trace: Trace) -> set[int]:
 
 
 def _empty(queue: LeaseQueue) -> dict[int, LeaseCall]:
-    """Receives that came back, well, and with nothing."""
+    """By the row of their return, the receives that returned ok without a message."""
     return {row: call for row, call in queue.ended.items() if call.call is RECEIVE and call.is_nothing()}
 
 
@@ -243,7 +243,7 @@ def set_aside_in_order(trace: Trace) -> set[int]:
 
 
 def _is_misplaced(queue: LeaseQueue, one: HandOut) -> bool:
-    """Whether it was tried too often or too rarely, or another of its group, set aside, had to come before it."""
+    """Whether it was tried too often or too rarely, or is out of order with a set-aside message of its group."""
     row, me = one.row, one.call
     first = queue.first_aside(one.name, row)
     if me.call is RECEIVE:
@@ -265,7 +265,7 @@ def _is_misplaced(queue: LeaseQueue, one: HandOut) -> bool:
 
 
 def _is_left_aside(queue: LeaseQueue, call: LeaseCall, row: int) -> bool:
-    """Whether a receive of what is set aside comes back with nothing, and something is there."""
+    """Whether a receive of set-aside messages returns none though one is there."""
     if call.call is not RECEIVE_ASIDE or not call.is_nothing() or queue.unheard(RECEIVE_ASIDE, row, call.client):
         return False
     return any(
@@ -284,7 +284,7 @@ def duplicates_deliver_once(trace: Trace) -> set[int]:
 
 
 def _is_second(queue: LeaseQueue, one: HandOut) -> bool:
-    """Whether another with its id was handed out, or was surely put before it."""
+    """Whether another message with its id was handed out, or was surely put before it."""
     others = [name for name in queue.known(one.row) if name != one.name and queue.same_id(name, one.name)]
     put = queue.puts[one.name]
     by_ns = min(one.ns, put.over_ns) if put.end(one.row) is Outcome.OK else one.ns
@@ -304,8 +304,8 @@ def _is_refused_copy(queue: LeaseQueue, call: LeaseCall, row: int) -> bool:
 
 
 def _is_copy(queue: LeaseQueue, name: Name, other: Name, row: int, by_ns: int) -> bool:
-    """Whether the message, which was put by then, surely came within the window of another that came before it, or of
-    any that this may be a copy of."""
+    """Whether the message, put by `by_ns`, surely came within the window of `other`, which came before it, and of any
+    that `other` may be a copy of."""
     puts = queue.puts
     if name == other or not queue.same_id(name, other) or puts[other].end(row) is not Outcome.OK:
         return False
@@ -317,7 +317,7 @@ def _is_copy(queue: LeaseQueue, name: Name, other: Name, row: int, by_ns: int) -
 
 
 def _may_be_first(queue: LeaseQueue, first: Name, other: Name, row: int) -> bool:
-    """Whether one message may have been taken for a copy of the first, or is it."""
+    """Whether `other` is the first message, or may have been taken for a copy of it."""
     if first == other:
         return True
     put = queue.puts[first]

@@ -1,5 +1,5 @@
-"""How each group stands at a row, from all calls before it: looked at anew for each question, in whatever time that
-takes. A question that was asked already has the same answer: it is kept for as long as the trace is judged."""
+"""How each group stands at a row, worked out from all calls before it, anew for each question, however long that takes.
+Answers are kept for as long as the trace is judged."""
 
 from __future__ import annotations
 
@@ -29,9 +29,9 @@ class Gone:
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SeenLock:
     """may: it may be held for receiving.
-    known: that is known for certain either way.
-    sure: it is, and nothing that may release it was called.
-    freed: by what call it was surely released, and since when.
+    known: it is certain whether it is.
+    sure: it is held, and nothing that may release it was called.
+    freed: the call that surely released it, and when, in ns; None where none did.
     """
 
     may: bool
@@ -41,7 +41,7 @@ class SeenLock:
 
 
 class Queue:
-    """The whole trace, and what it tells at a row."""
+    """The whole trace, and what it shows at a row."""
 
     def __init__(self, trace: Trace) -> None:
         self.boxes = Boxes(trace)
@@ -53,23 +53,23 @@ class Queue:
     # ---------------------------------------------------------------- one group
 
     def first(self, group: int, row: int) -> Box | None:
-        """The call by whose return the group was heard of first."""
+        """The call whose return first named the group; None where none did."""
         told = (box for box in self.boxes.done(row, OPEN, NEXT) if box.told["group"] == group >= 1)
         return next(told, None)
 
     def opened(self, group: int, row: int) -> Box | None:
-        """The open_group that it was heard of by; None where there is none."""
+        """The open_group that first named it; None where another call did."""
         first = self.first(group, row)
         return first if first is not None and first.call is OPEN else None
 
     def about(self, group: int, row: int, *calls: CallName) -> list[Box]:
-        """The calls about it that returned ok since it was heard of."""
+        """The calls about it that returned ok since it was first named."""
         first = self.first(group, row)
         heard = row if first is None or first.over is None else first.over
         return [box for box in self.boxes.done(row, *calls) if box.group == group and (box.over or 0) > heard]
 
     def may(self, group: int, row: int, *calls: CallName) -> list[Box]:
-        """The calls about it, begun since it was heard of, that may have taken effect."""
+        """The calls about it, begun since it was first named, that may have taken effect."""
         first = self.first(group, row)
         heard = row if first is None or first.over is None else first.over
         return [box for box in self.boxes.may(row, *calls) if box.group == group and box.begun > heard]
@@ -78,7 +78,7 @@ class Queue:
         return sum(box.ended(row) is Outcome.UNKNOWN for box in self.may(group, row, call))
 
     def sent(self, group: int, row: int) -> dict[int, Box]:
-        """Its messages, by id. An id that leaves some out is none, unless as many sendings came to no known end."""
+        """Its messages, by id. An id that skips some counts only if as many sends have an unknown outcome."""
         found: dict[int, Box] = {}
         for box in self.about(group, row, SEND):
             message, last = box.told["message"], max(found, default=0)
@@ -87,14 +87,14 @@ class Queue:
         return found
 
     def is_empty(self, group: int, row: int) -> bool:
-        """Whether it surely has never had a message."""
+        """Whether it surely never had a message."""
         sending = [box for box in self.boxes.asked(row, SEND) if box.group == group and box.ended(row) is None]
         return self.opened(group, row) is not None and not (
             sending or self.sent(group, row) or self.loose(group, row, SEND)
         )
 
     def gone(self, group: int, row: int) -> Gone | None:
-        """When it was surely removed, but for cleaning."""
+        """When and how it was surely removed, other than by cleaning; None where it was not."""
         for box in self.about(group, row, FLUSH, POP_GROUP, CLOSE):
             assert box.over is not None
             assert box.call is not None
@@ -106,7 +106,7 @@ class Queue:
         return self.first(group, row) is not None and self.gone(group, row) is None
 
     def closed_ns(self, group: int, row: int) -> int:
-        """Since when it surely is; ALL where it is not."""
+        """Since when it surely is closed, in ns; ALL where it may not be."""
         return min((box.over_ns for box in self.about(group, row, CLOSE)), default=ALL)
 
     def handed(self, group: int, row: int) -> list[Box]:
@@ -125,13 +125,13 @@ class Queue:
         return [box for box in given if (box.over or 0) > (sent.over or 0)]
 
     def unheard(self, me: Box, row: int) -> int:
-        """How many calls of read_message about its group came to no known end, or others are in."""
+        """How many reads of its group have an unknown outcome, or are calls that others are in."""
         others = [box for box in self.boxes.others(row, me, READ) if box.group == me.group]
         return len(others) + self.loose(me.group, row, READ)
 
     def left(self, me: Box, below: int, row: int) -> int:
-        """Of the group that a call is about, the first message with an id below this one that nobody asked to pop and
-        that surely was not set aside; 0 for none."""
+        """The first message of the call's group, with an id strictly below this one, that nobody asked to pop and that
+        surely was not set aside; 0 for none."""
         group = me.group
         for message in sorted(self.sent(group, row)):
             tries = len(self.reads(group, message, row)) + self.unheard(me, row)
@@ -143,12 +143,12 @@ class Queue:
     # ---------------------------------------------------------------- cleaning and releasing
 
     def groups(self, row: int) -> list[int]:
-        """Those that are there, and that cleaning has not surely removed."""
+        """The groups that are there, and that cleaning has not surely removed, by number."""
         told = {box.told["group"] for box in self.boxes.done(row, OPEN, NEXT) if box.told["group"] >= 1}
         return sorted(group for group in told if self.is_there(group, row) and self.removed_ns(group, row) is None)
 
     def undisturbed(self, me: Box, row: int) -> bool:
-        """Whether all that moves groups is known, and was over when the call began."""
+        """Whether all other calls that move groups are known, and were over when this call began."""
         moves = [box for box in self.boxes.asked(row, *MOVES) if box is not me]
         ends = [box.ended(row) for box in moves]
         if any(end in (None, Outcome.UNKNOWN) and _moves(box, end) for box, end in zip(moves, ends, strict=True)):
@@ -170,8 +170,8 @@ class Queue:
         return closed or not (self.may(group, row, CLOSE, FLUSH) or self.risk(group, row) == 2)
 
     def cleaned(self, clean: Box) -> tuple[bool, bool]:
-        """Of a cleaning that returned ok: whether it surely removed all that were locked for sending, and released all
-        that were held."""
+        """For a cleaning that returned ok: whether it surely removed all groups that were locked for sending, and
+        whether it surely released all that were held."""
         assert clean.over is not None
         if clean.over not in self._cleaned:
             row = clean.over
@@ -184,7 +184,7 @@ class Queue:
         return self._cleaned[clean.over]
 
     def removed_ns(self, group: int, row: int) -> int | None:
-        """Since when cleaning has surely removed it."""
+        """Since when cleaning has surely removed it, in ns; None where it may not have."""
         first = self.first(group, row)
         for clean in self.boxes.done(row, CLEAN):
             assert clean.over is not None
@@ -213,7 +213,7 @@ class Queue:
         return known
 
     def lock(self, group: int, row: int) -> SeenLock:
-        """Of its last handing out, and what was called since."""
+        """Its receive lock, by its last hand-out and what was called since."""
         handed = self.handed(group, row)
         if not handed:
             return SeenLock(may=False, known=True, sure=False)
@@ -236,7 +236,7 @@ class Queue:
         return SeenLock(may=may, known=known or not may, sure=may and self._is_sure(hand, row), freed=freed)
 
     def _is_sure(self, hand: Box, row: int) -> bool:
-        """Whether nothing that may release it was going on when it was handed out, or was called since."""
+        """Whether nothing that may release it was going on at the hand-out, or was called since."""
         assert hand.over is not None
         for box in self.boxes.asked(row, UNLOCK, CLEAN):
             if box.begun > hand.over:
@@ -251,8 +251,7 @@ class Queue:
     # ---------------------------------------------------------------- who is next
 
     def ready(self, me: Box, row: int) -> int:
-        """The group that a call of next_group has to take, of those that could be handed out all the while; 0 for
-        none."""
+        """The group that a call of next_group has to hand out, of those that were ready all the while; 0 for none."""
         if self.boxes.loose(row, NEXT) or self.boxes.others(row, me, NEXT):
             return 0
         found = [group for group in self.groups(row) if self._is_ready(group, me, row)]
@@ -307,7 +306,7 @@ class Queue:
         return max(found)
 
     def _freed_ns(self, group: int, row: int) -> list[int]:
-        """When it was released, each time that it had been handed out."""
+        """The times, in ns, at which its lock was released, at most one for each hand-out."""
         rows = [box.over for box in self.handed(group, row)[1:]]
         locks = [self.lock(group, at) for at in (*(at for at in rows if at is not None), row)]
         return [lock.freed[1] for lock in locks if lock.freed is not None]
@@ -318,5 +317,5 @@ def _after(box: Box, sent: Box | None) -> bool:
 
 
 def _moves(box: Box, end: Outcome | None) -> bool:
-    """Whether a call that goes on or came to no known end leaves open how groups stand."""
+    """Whether a call that goes on, or has an unknown outcome, leaves open how groups stand."""
     return end is None or box.call in (OPEN, NEXT, UNLOCK, CLEAN)
