@@ -78,7 +78,7 @@ class PostgresqlDatabase:
         try:
             if len(asked := (*locking, *statements)) == 1:
                 return [_rows(self._cursor(*asked[0]))]
-            with self._connection.pipeline():
+            with _pipeline(self._connection):
                 cursors = [self._cursor(*statement) for statement in asked]
             return [_rows(cursor) for cursor in cursors[len(locking) :]]
         except psycopg.Error as error:
@@ -166,6 +166,20 @@ class PostgresqlDatabase:
             and self._connection.info.transaction_status != psycopg.pq.TransactionStatus.IDLE
         ):
             self._connection.close()
+
+
+@contextmanager
+def _pipeline(connection: psycopg.Connection[Any]) -> Iterator[None]:
+    """A pipeline. Closes the connection where the server answers the commit itself with an error: psycopg has no place
+    for that answer, and how it fails then says nothing of the commit."""
+    try:
+        with connection.pipeline():
+            yield
+    except (psycopg.OperationalError, IndexError) as error:
+        if isinstance(error, psycopg.OperationalError) and (connection.closed or error.sqlstate is not None):
+            raise
+        connection.close()
+        raise psycopg.OperationalError(f"no answer to the commit: {error}") from None
 
 
 def _rows(cursor: Cursor) -> list[Row]:
