@@ -64,7 +64,7 @@ def test_failure_opens_with_picture_schedule_violations_and_replay(one: Tab) -> 
     assert one.count("svg") == 0
     one.page.get_by_role("link", name=FAILING).click()
     opened = one.page.locator("tr.detail")
-    assert opened.locator("svg[role=img] .loud").count() > 0
+    assert one.count("tr.detail svg[role=img] .loud") > 0
     assert "delivered timestamp" in opened.locator(".violations").first.inner_text()
     assert "sender0 submits" in opened.locator(".schedule").inner_text()
     assert f"replay results/hasty/latest/{FAILING.replace('/', '.')}/schedule.json --iut hasty" in (
@@ -160,7 +160,7 @@ def test_side_by_side_it_shows_clauses_then_cases_and_where_they_differ(two: Tab
     differ = [a.case.id for a, b in zip(passing().results, failing().results, strict=True) if a.verdict != b.verdict]
     assert two.visible(ROWS) == differ
     two.page.get_by_role("link", name=FAILING).click()
-    assert two.page.locator("tr.detail section").count() == 2
+    assert two.count("tr.detail section") == 2
     assert two.page.locator("tr.detail section.broken").count() == 1
     assert "The smallest run that fails still" in two.page.locator("tr.detail").inner_text()
     assert f"{FAILING.replace('/', '.')}/small.json" in two.page.locator("tr.detail .replay").inner_text()
