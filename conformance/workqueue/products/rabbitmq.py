@@ -1,56 +1,23 @@
-"""Drives queues of RabbitMQ by pika, in drawn runs of consumers or of batches.
-
-Client 1 sends messages with confirms. In a run of *consumers*, clients 2 and 3 consume a queue with a single active
-consumer and a prefetch of 1: a client is sent one message at a time. In a run of *batches*, client 2 fetches several
-messages, acknowledges each or gives it back, in any order, and fetches again when it has none in hand. The server is in
-`rabbitmq_node`.
-"""
+"""Drives queues of RabbitMQ by pika: carries out the steps of `rabbitmq_steps` at a server of `rabbitmq_node`."""
 
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Mapping, Sequence
+from collections import Counter
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
-from enum import StrEnum
-from random import Random
 from typing import Any, Protocol
 
-from scatterproof.conformance.workqueue.cases.building import cancels, deletes, gives_back, puts, receives
-from scatterproof.conformance.workqueue.products.history import SECOND_NS, History
+from scatterproof.conformance.workqueue.cases.building import cancels, deletes, gives_back
+from scatterproof.conformance.workqueue.products.history import History
+from scatterproof.conformance.workqueue.products.rabbitmq_steps import CONSUMERS, Move, Step
 from scatterproof.spec.core import Outcome
 from scatterproof.spec.schedule import Call
 from scatterproof.spec.topology import NodeId
 from scatterproof.spec.workqueue.messages import CallName, Handed
 
-SENDER, CONSUMERS = 1, (2, 3)
-LEASE_NS = 1_000_000 * SECOND_NS  # as long as the channel is open
 # How long to wait for a message that is due, and for one that is not.
 PATIENCE_S, GLANCE_S = 5.0, 0.05
-
-
-class Move(StrEnum):
-    """Steps that are no calls.
-
-    SINGLE: the queue is declared with a single active consumer. This step is the first, or the run is one of batches.
-    JOIN: a client begins to consume.
-    LEAVE: a client closes its channel, and so gives back what it has in hand.
-    DROP: a client closes its connection.
-    FINISH: a client cancels its consumer, and then acknowledges what it has in hand.
-    RESTART: the server is stopped, and started again.
-    """
-
-    SINGLE = "single"
-    JOIN = "join"
-    LEAVE = "leave"
-    DROP = "drop"
-    FINISH = "finish"
-    RESTART = "restart"
-
-
-@dataclass(frozen=True, slots=True)
-class Step:
-    move: Move
-    node: NodeId = 0
 
 
 @dataclass(slots=True)
@@ -61,6 +28,7 @@ class Consumer:
     tag: of its consumer; None while it has none.
     sent: the messages that it was sent and has not taken yet, as (delivery tag, body).
     hand: the messages that it has taken, each with its delivery tag.
+    source: the queue that they are of.
     """
 
     connection: Any = None
@@ -68,6 +36,7 @@ class Consumer:
     tag: str | None = None
     sent: list[tuple[int, bytes]] = field(default_factory=list)
     hand: list[tuple[Handed, int]] = field(default_factory=list)
+    source: str = ""
 
 
 class BrokerNode(Protocol):
@@ -91,16 +60,22 @@ class Driver:
     """Carries out steps at one queue.
 
     arguments: of the queue, but for the one of a single active consumer.
+    limit: more arguments, of a queue with a dead-letter exchange.
     single: whether the queue has a single active consumer; then a client that goes has cancelled, with or without a
         message in hand.
+    most_tries: how often a message is handed out before it is a dead letter; 0 for no dead-letter exchange.
     """
 
-    def __init__(self, node: BrokerNode, queue: str, arguments: Mapping[str, Any]) -> None:
-        self._node, self._queue, self._arguments = node, queue, arguments
-        self.single, self.history = False, History()
-        self._consumers = {node: Consumer() for node in CONSUMERS}
+    def __init__(
+        self, node: BrokerNode, queue: str, arguments: Mapping[str, Any], limit: Mapping[str, Any] | None = None
+    ) -> None:
+        self._node, self._queue, self._arguments, self._limit = node, queue, arguments, limit or {}
+        self._aside = f"{queue}-aside"
+        self.single, self.most_tries, self.history = False, 0, History()
+        self._consumers = {node: Consumer(source=queue) for node in CONSUMERS}
         self._joined: list[NodeId] = []  # in the order in which they become active
-        self._receipts = self._due = 0  # receipts given; messages that are in nobody's hand
+        self._receipts, self._due = 0, Counter[str]()  # receipts given; messages of a queue that are in nobody's hand
+        self._tries = Counter[bytes]()  # how often each was handed out, but for dead letters
         self._open_sender()
         self._declare({})
 
@@ -110,13 +85,14 @@ class Driver:
             self._move(step)
         elif step.call == CallName.PUT_MESSAGE:
             self._put(step)
-        elif step.call == CallName.RECEIVE:
+        elif step.call in (CallName.RECEIVE, CallName.RECEIVE_ASIDE):
             (self._take if self.single else self._fetch)(step)
         else:
             self._settle(step)
 
     def end(self) -> None:
-        self._sender.queue_delete(self._queue)
+        for queue in (self._queue, self._aside):
+            self._sender.queue_delete(queue)
         for connection in (self._sending, *(one.connection for one in self._consumers.values())):
             if connection is not None:
                 connection.close()
@@ -134,7 +110,7 @@ class Driver:
         body, outcome = self.history.called(call), Outcome.OK
         try:
             self._sender.basic_publish("", self._queue, body, self._node.persistent)
-            self._due += 1
+            self._due[self._queue] += 1
         except self._node.refusals:  # not confirmed: it may be there
             outcome = Outcome.UNKNOWN
         self.history.returned(call.node, outcome)
@@ -145,7 +121,7 @@ class Driver:
         if one.tag is None:
             return
         active = self._joined[:1] == [node]
-        patience_s = PATIENCE_S if active and self._due > 0 and not one.hand else GLANCE_S
+        patience_s = PATIENCE_S if active and self._due[self._queue] > 0 and not one.hand else GLANCE_S
         since_ns, until = self.history.now_ns(), time.monotonic() + patience_s
         while not one.sent and time.monotonic() < until:
             one.connection.process_data_events(GLANCE_S)
@@ -157,22 +133,28 @@ class Driver:
         self.history.returned(node)
 
     def _fetch(self, call: Call) -> None:
-        one = self._consumers[call.node]
-        if any(other.hand for other in self._consumers.values()):
+        """Nobody fetches from a queue of which somebody holds a message."""
+        one, source = self._consumers[call.node], self._aside if call.call == CallName.RECEIVE_ASIDE else self._queue
+        held = any(other.hand and other.source == source for other in self._consumers.values())
+        if one.hand or held or (source == self._aside and not self.most_tries):
             return
         if one.channel is None:
             self._open(one)
+        one.source = source
+        self._wait(source)
         self.history.called(call)
         for _ in range(int(call.arguments["most"])):
-            method, _, body = one.channel.basic_get(self._queue)
+            method, _, body = one.channel.basic_get(source)
             if method is None:
                 break
             self._hand(call.node, method.delivery_tag, body)
         self.history.returned(call.node)
 
     def _hand(self, node: NodeId, tag: int, body: bytes) -> None:
+        source = self._consumers[node].source
         self._receipts += 1
-        self._due -= 1
+        self._due[source] -= 1
+        self._tries[body] += source == self._queue
         self._consumers[node].hand.append((self.history.handed(node, body, self._receipts), tag))
 
     def _settle(self, call: Call, *, finishes: bool = False) -> None:
@@ -188,8 +170,10 @@ class Driver:
         if call.call == CallName.DELETE:
             one.channel.basic_ack(tag)
         else:
-            one.channel.basic_nack(tag, requeue=True)
-            self._due += 1
+            # A queue without a limit of its own sets aside what is not to be queued again.
+            goes_aside = one.source == self._queue and 0 < self.most_tries <= self._tries[handed.payload]
+            one.channel.basic_nack(tag, requeue=not goes_aside or "x-delivery-limit" in self._limit)
+            self._due[self._aside if goes_aside else one.source] += 1
         # The answer to this shows that the channel has carried out all commands before it.
         one.channel.basic_qos(prefetch_count=1)
         self.history.returned(call.node, about=handed)
@@ -199,6 +183,13 @@ class Driver:
         if step.move is Move.SINGLE:
             self.single = True
             self._declare({"x-single-active-consumer": True})
+        elif step.move is Move.ASIDE:
+            self.most_tries = self._limit.get("x-delivery-limit", 0) + 1
+            self._sender.queue_declare(self._aside, durable=True)
+            letters = {"x-dead-letter-exchange": "", "x-dead-letter-routing-key": self._aside}
+            self._declare({**letters, **self._limit})
+        elif self.most_tries:
+            return  # whether what a channel leaves counts as a try is not said
         elif step.move is Move.RESTART:
             self._give_back(self._restart_server)
         elif step.move is Move.JOIN and self.single and one.tag is None:
@@ -237,16 +228,21 @@ class Driver:
                     self.history.called(gives_back(0, node))
                 self.history.returned(node, about=handed)
         for node, hand in held.items():
-            self._due += len(hand)
+            self._due[self._queue] += len(hand)
             self._forget(node)
+        if not self.single:  # a client that fetches must find these messages; consumers are sent them
+            self._wait(self._queue)
+
+    def _wait(self, queue: str) -> None:
+        """Wait until the messages that are due, in nobody's hand, are in the queue, or for PATIENCE_S."""
         until = time.monotonic() + PATIENCE_S
-        # A client that fetches must find these messages; consumers are sent them.
-        while not self.single and self._waiting() < self._due and time.monotonic() < until:
+        while (there := self._waiting(queue)) < self._due[queue]:
+            if time.monotonic() > until:
+                self._due[queue] = there  # what is not there by now is not waited for again
             time.sleep(0.01)
 
-    def _waiting(self) -> int:
-        """How many messages are in the queue and in nobody's hand."""
-        count: int = self._sender.queue_declare(self._queue, passive=True).method.message_count
+    def _waiting(self, queue: str) -> int:
+        count: int = self._sender.queue_declare(queue, passive=True).method.message_count
         return count
 
     def _forget(self, node: NodeId) -> None:
@@ -283,66 +279,3 @@ class Driver:
         for one in self._consumers.values():
             if one.channel is not None:
                 one.channel.close()
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Shape:
-    """What runs may contain. The default is everything; less avoids known mistakes.
-
-    leaves: consumers leave, and drop their connections.
-    finishes: consumers cancel before they acknowledge.
-    any_order: batches differ in size, and their messages are acknowledged or given back in any order.
-    """
-
-    leaves: bool = True
-    finishes: bool = True
-    any_order: bool = True
-
-
-Steps = list[Call | Step]
-
-
-def drawn(seed: int, shape: Shape = Shape(), steps: int = 30) -> Steps:
-    draw = Random(seed)
-    found: Steps = [puts(0, SENDER) for _ in range(3)]
-    if draw.random() < 0.5:
-        found += [step for _ in range(steps // 5) for step in _batch(draw, shape)]
-    else:
-        found[:0] = [Step(Move.SINGLE), *(Step(Move.JOIN, node) for node in CONSUMERS)]
-        found += [step for _ in range(steps) for step in _consumer_step(draw, shape)]
-    if draw.random() < 0.1:
-        found.insert(draw.randrange(6, len(found)), Step(Move.RESTART))
-    return found
-
-
-def _consumer_step(draw: Random, shape: Shape) -> Sequence[Call | Step]:
-    """The next steps of consumers. Most take a message first, as they do nothing without one."""
-    node = draw.choice(CONSUMERS)
-    takes = [_receives(other) for other in CONSUMERS]
-    kind = draw.randrange(12)
-    if kind < 3:
-        return [puts(0, SENDER)]
-    if kind < 6:
-        return [*takes, deletes(0, node)]
-    if kind < 8:
-        return [*takes, gives_back(0, node)]
-    if kind == 8 and shape.leaves:
-        return [*takes, Step(draw.choice((Move.LEAVE, Move.DROP)), node)]
-    if kind == 9 and shape.finishes:
-        return [*takes, Step(Move.FINISH, node)]
-    return [Step(Move.JOIN, node)]
-
-
-def _batch(draw: Random, shape: Shape) -> Sequence[Call | Step]:
-    most = draw.randint(1, 4) if shape.any_order else 4
-    found: Steps = [puts(0, SENDER) for _ in range(draw.randint(0, 2))]
-    found.append(_receives(CONSUMERS[0], most))
-    for _ in range(most):
-        done = draw.random() < 0.3
-        newest = draw.randint(0, 1) if shape.any_order else 0
-        found.append(deletes(0, CONSUMERS[0], newest) if done else gives_back(0, CONSUMERS[0], newest))
-    return found
-
-
-def _receives(node: NodeId, most: int = 1) -> Call:
-    return receives(0, node, most, LEASE_NS)

@@ -17,7 +17,8 @@ from scatterproof.conformance.adapters.products import Play, Product
 from scatterproof.conformance.serving import LOOPBACK, Served, free_ports
 from scatterproof.conformance.supervisor import Limits
 from scatterproof.conformance.workqueue.products.history import vocabulary
-from scatterproof.conformance.workqueue.products.rabbitmq import Driver, Move, Shape, Step, Steps, drawn
+from scatterproof.conformance.workqueue.products.rabbitmq import Driver
+from scatterproof.conformance.workqueue.products.rabbitmq_steps import Move, Shape, Step, Steps, drawn
 from scatterproof.spec.errors import CannotRun
 from scatterproof.spec.trace import Trace
 
@@ -33,12 +34,14 @@ class QueueType:
 
     name, text: as of a product.
     arguments: of its queues; seeds take them in turn.
+    limits: more arguments, of queues with a dead-letter exchange; seeds take them in turn.
     quiet: runs of these shapes avoid the reported mistakes; seeds take them in turn.
     """
 
     name: str
     text: str
     arguments: tuple[Mapping[str, Any], ...]
+    limits: tuple[Mapping[str, Any], ...]
     quiet: tuple[Shape, ...]
 
     def steps(self, seed: int, quiet: bool) -> Steps:
@@ -49,6 +52,7 @@ CLASSIC = QueueType(
     name="rabbitmq-classic",
     text="classic queues of RabbitMQ, by pika",
     arguments=({}, {"x-queue-version": 2}, {"x-queue-mode": "lazy"}),
+    limits=({},),
     # When the active consumer is cancelled, the next one is sent nothing.
     quiet=(Shape(finishes=False),),
 )
@@ -56,6 +60,10 @@ QUORUM = QueueType(
     name="rabbitmq-quorum",
     text="quorum queues of RabbitMQ with a delivery limit, by pika",
     arguments=({"x-queue-type": "quorum", "x-delivery-limit": 1000},),
+    limits=(
+        {"x-delivery-limit": 1},
+        {"x-delivery-limit": 2, "x-dead-letter-strategy": "at-least-once", "x-overflow": "reject-publish"},
+    ),
     # When the active consumer goes, the next one is sent a later message first; and a message that is given back does
     # not return to its place.
     quiet=(Shape(leaves=False, any_order=False),),
@@ -138,11 +146,11 @@ class RabbitNode:
 
     def play(self, of: QueueType, name: str, steps: Steps, seed: int = 0) -> Trace:
         """Carry the steps out at a queue of this name."""
-        driver = Driver(self, name, of.arguments[seed % len(of.arguments)])
+        driver = Driver(self, name, of.arguments[seed % len(of.arguments)], of.limits[seed % len(of.limits)])
         for step in steps:
             driver.make(step)
         driver.end()
-        return driver.history.trace(seed, self.iut, one_consumer=int(driver.single))
+        return driver.history.trace(seed, self.iut, one_consumer=int(driver.single), most_tries=driver.most_tries)
 
     def end(self) -> None:
         self._served.end()

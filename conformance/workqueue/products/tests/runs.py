@@ -32,7 +32,7 @@ from scatterproof.conformance.workqueue.products.pgq import Move as BatchMove
 from scatterproof.conformance.workqueue.products.pgq import Step as Batch
 from scatterproof.conformance.workqueue.products.procrastinate_jobs import Move as WorkerMove
 from scatterproof.conformance.workqueue.products.procrastinate_jobs import Step as Worker
-from scatterproof.conformance.workqueue.products.rabbitmq import LEASE_NS, Move, Step
+from scatterproof.conformance.workqueue.products.rabbitmq_steps import LEASE_NS, Move, Step
 from scatterproof.spec.schedule import Call
 
 Kept = tuple[Product, str, Sequence[object]]
@@ -61,6 +61,8 @@ _GIVES_BACK = [puts(0, 1), _receives(2), gives_back(0, 2), _receives(3), deletes
 _FAIL_BOTH = [_receives(2, 2), gives_back(0, 2), gives_back(0, 2)]
 _PUT_TWICE = [puts(0, 1, dedup=5), puts(0, 2, dedup=5), _receives(3, 5), deletes(0, 3), _receives(3)]
 _TWO_CONSUMERS = [Step(Move.SINGLE), Step(Move.JOIN, 2), Step(Move.JOIN, 3), puts(0, 1), puts(0, 1)]
+_TAKES_ASIDE = [receives_aside(0, 3, 2, LEASE_NS), deletes(0, 3), deletes(0, 3), receives_aside(0, 3, 2, LEASE_NS)]
+_GIVES_BOTH = [_takes(2, 2), gives_back(0, 2), gives_back(0, 2)]
 _GOES_IN_TURN = [puts(0, 1), puts(0, 1), _takes(2, 2), gives_back(0, 2, newest=1), gives_back(0, 2), _takes(2)]
 _START_2, _START_3, _STALLED = Worker(WorkerMove.START, 2), Worker(WorkerMove.START, 3), Worker(WorkerMove.STALLED)
 _GIVE_UP = KeptStep(KeptMove.GIVE_UP, 2)
@@ -86,6 +88,8 @@ KEPT: list[Kept] = [
     (_classic, "Q-LEASE", [*_TWO_CONSUMERS, _takes(2), Step(Move.LEAVE, 2), _takes(3), deletes(0, 3), _takes(3)]),
     (_classic, "Q-LEASE", _GOES_IN_TURN),
     (_classic, "Q-CONSUMER-ONE", [*_TWO_CONSUMERS, _takes(2), Step(Move.RESTART), Step(Move.JOIN, 3), _takes(3)]),
+    (_classic, "Q-DEADLETTER", [Step(Move.ASIDE), puts(0, 1), puts(0, 1), *_GIVES_BOTH, _takes(2), *_TAKES_ASIDE]),
+    (_quorum, "Q-DEADLETTER", [Step(Move.ASIDE), puts(0, 1), puts(0, 1), *_GIVES_BOTH * 2, _takes(2), *_TAKES_ASIDE]),
     (_quorum, "Q-LEASE", [*_TWO_CONSUMERS, _takes(2), gives_back(0, 2), _takes(2), deletes(0, 2), _takes(2)]),
     (_quorum, "Q-CONSUMER-ONE", [*_TWO_CONSUMERS, _takes(2), Step(Move.FINISH, 2), _takes(3)]),
     (_quorum, "Q-CONSUMER-ONE", [*_TWO_CONSUMERS, _takes(2), Step(Move.RESTART), Step(Move.JOIN, 3), _takes(3)]),
