@@ -169,7 +169,7 @@ def plain_seconds(address: str, workers: int, messages: int, keeps: bool) -> flo
     done = _Until(messages)
     databases = [_database(address) for _ in range(2 * workers)]
     with databases[0].transaction() as execute:
-        execute(_PLAIN.format(**databases[0].words))
+        execute(_plain(_PLAIN, databases[0]))
 
     def put(database: Database) -> None:
         for _ in range(messages // workers + 1):
@@ -177,10 +177,10 @@ def plain_seconds(address: str, workers: int, messages: int, keeps: bool) -> flo
 
     def taken(database: Database) -> bool:
         if not keeps:
-            (rows,) = database.run((_TAKE.format(**database.words), {}))
+            (rows,) = database.run((_plain(_TAKE, database), {}))
             return bool(rows)
         with database.transaction() as execute:
-            rows = execute(_KEEP.format(**database.words))
+            rows = execute(_plain(_KEEP, database))
             for row in rows:
                 execute(_DELETE, id=row[0])
         return bool(rows)
@@ -220,6 +220,11 @@ def selection_us(address: str, groups: int, correlations: int) -> float:
         store.release_group(group, token)
     store.close()
     return median(spent)
+
+
+def _plain(statement: str, database: Database) -> str:
+    locking = database.words["for_update"]
+    return statement.format(**database.words, skip_locked=f"{locking} SKIP LOCKED" if locking else "")
 
 
 def _database(address: str) -> Database:

@@ -72,15 +72,34 @@ ready AS
    RETURNING group_id)
 SELECT (SELECT group_id FROM ready) FROM gone"""
 
-TAKE = """
-WITH first AS MATERIALIZED
-  (SELECT group_id FROM scatterproof_groups WHERE state = 3 ORDER BY priority, group_id LIMIT 1 FOR UPDATE SKIP LOCKED),
+# Takers exclude each other by an advisory lock a group, which nobody else takes: a group that one skips is being taken.
+# A row's lock would not say so. A call that waits for the row of a group that is being released keeps the row's lock
+# until its own commit, though it is then refused: the group would be skipped, and nobody has it. Here the taker waits
+# for that call. Queues in other schemas have tables, and so locks, of their own; groups 2^31 numbers apart share one.
+_MINE = "pg_try_advisory_xact_lock('scatterproof_groups'::REGCLASS::OID::INT, (group_id & 2147483647)::INT) AS mine"
+_READY = "SELECT priority, group_id FROM scatterproof_groups WHERE state = 3"
+_FIRST = "ORDER BY priority, group_id LIMIT 1"
+_WALK = f"""
+WITH RECURSIVE walk AS
+  (SELECT priority, group_id, {_MINE} FROM ({_READY} {_FIRST}) first
+   UNION ALL
+   SELECT following.* FROM walk CROSS JOIN LATERAL
+     (SELECT priority, group_id, {_MINE} FROM
+       ({_READY} AND (priority, group_id) > (walk.priority, walk.group_id) {_FIRST}) first) following
+   WHERE NOT walk.mine),"""
+_TAKEN = """
 taken AS
   (UPDATE scatterproof_groups
-   SET state = 4, token = token + 1, group_retries = group_retries + 1, server = :server, used_ns = {now},
-       tries = tries + 1
-   WHERE group_id = (SELECT group_id FROM first)
-   RETURNING group_id, token, type, priority, correlation, last_message, group_retries, tries)
-SELECT taken.*, message, body FROM taken LEFT JOIN LATERAL
+   SET state = 4, token = token + 1, group_retries = group_retries + 1, server = :server, used_ns = {now}%s
+   WHERE group_id = (SELECT group_id FROM walk WHERE mine) AND state = 3
+   RETURNING group_id, token, type, priority, correlation, last_message, group_retries, tries)"""
+
+# These return a row of NULL where another took the group after the statement had begun: to be tried again.
+NEXT = f"""{_WALK}{_TAKEN % ""}
+SELECT taken.* FROM walk LEFT JOIN taken ON TRUE WHERE mine"""
+
+TAKE = f"""{_WALK}{_TAKEN % ", tries = tries + 1"}
+SELECT taken.*, message, body FROM walk LEFT JOIN taken ON TRUE LEFT JOIN LATERAL
   (SELECT message, body FROM scatterproof_messages WHERE scatterproof_messages.group_id = taken.group_id
-   ORDER BY message LIMIT 1) first_message ON TRUE"""
+   ORDER BY message LIMIT 1) first_message ON TRUE
+WHERE mine"""

@@ -25,6 +25,7 @@ import psycopg
 from scatterproof.impl.workqueue.stores import joined, schema
 from scatterproof.impl.workqueue.stores.access import (
     GroupMessage,
+    LockedGroup,
     OutcomeUnknown,
     Taken,
     Unavailable,
@@ -50,8 +51,6 @@ _WORDS = {
     "identity": "BIGINT GENERATED ALWAYS AS IDENTITY PRIMARY KEY",
     "bytes": "BYTEA",
     "now": _NOW,
-    "materialized": "MATERIALIZED",
-    "skip_locked": "FOR UPDATE SKIP LOCKED",
     "for_update": "FOR UPDATE",
 }
 
@@ -86,7 +85,10 @@ class PostgresqlDatabase:
                 raise OutcomeUnknown(f"PostgreSQL: lost during the call ({_sentence(error)})") from None
             # Close it: psycopg takes statements for prepared that the server skipped after the failed one.
             self._connection.close()
-            raise Unavailable(f"PostgreSQL: {_sentence(error)}; nothing was changed") from None
+            if not isinstance(error, psycopg.errors.DeadlockDetected):
+                raise Unavailable(f"PostgreSQL: {_sentence(error)}; nothing was changed") from None
+        # One that takes the next group as it ends another may meet one that releases several. The other one goes on.
+        return self.run(*statements, correlation=correlation, durable=durable)
 
     @contextmanager
     def transaction(self, *, durable: bool = True) -> Iterator[Execute]:
@@ -278,6 +280,13 @@ class PostgresqlStore(SqlStore):
         if gone[0][0]:
             self.database.wake()
 
+    def next_group(self, server: str) -> LockedGroup | None:
+        check_name("server", server)
+        taken = None
+        while taken is None or _is_late(taken):
+            (taken,) = self._run("NEXT", given={"server": server})
+        return self._locked(taken[0][:-1]) if taken else None
+
     def take(self, server: str, finished: tuple[int, int] | None = None) -> Taken:
         check_name("server", server)
         given = {"server": server}
@@ -285,6 +294,13 @@ class PostgresqlStore(SqlStore):
         names = ("FINISH", "TAKE") if ending else ("TAKE",)
         *gone, taken = self._run(*names, given=given | ending, locked=ending.get("correlation"))
         group, message, finishes = None, None, [row for rows in gone for row in rows]
+        while _is_late(taken):
+            try:
+                (taken,) = self._run("TAKE", given=given)
+            except Unavailable as error:
+                if finishes:
+                    raise OutcomeUnknown(f"group {ending['group']} is finished, and then {error}") from None
+                raise
         if taken:
             ((*row, tries, first, body),) = taken
             group = self._locked(row)
@@ -293,6 +309,11 @@ class PostgresqlStore(SqlStore):
         if finishes and finishes[0][0] not in (None, group and group.group):
             self.database.wake()
         return Taken(bool(finishes), group, message)
+
+
+def _is_late(taken: Sequence[Row]) -> bool:
+    """Whether another took the group that was found to be ready."""
+    return bool(taken) and taken[0][0] is None
 
 
 def _message(call: str, group: int, token: int, rows: Sequence[Row]) -> GroupMessage | None:

@@ -1,7 +1,7 @@
 """The store in SQL tables: the access interface over a database.
 
 Plain DB-API, not SQLAlchemy Core: the statements are few and fixed, and written to be reasoned about line by line.
-They rely on `FOR UPDATE SKIP LOCKED`, partial indexes and `RETURNING`; a layer that composes SQL would hide just these.
+They rely on row locks, advisory locks, partial indexes and `RETURNING`; a layer that composes SQL would hide these.
 And the store in one file needs only the standard library.
 """
 

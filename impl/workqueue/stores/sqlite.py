@@ -23,8 +23,6 @@ _WORDS = {
     "identity": "INTEGER PRIMARY KEY AUTOINCREMENT",
     "bytes": "BLOB",
     "now": ":now",
-    "materialized": "MATERIALIZED",
-    "skip_locked": "",
     "for_update": "",
 }
 # A commit that fails so left nothing behind: the file is as it was.

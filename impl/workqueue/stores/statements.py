@@ -53,13 +53,10 @@ WHERE state = 2 AND group_id =
   (SELECT group_id FROM scatterproof_groups WHERE correlation = :correlation ORDER BY group_id LIMIT 1)
 RETURNING group_id"""
 
-# Skips a row that another receiver has locked: that one takes it.
 NEXT = """
-WITH first AS {materialized}
-  (SELECT group_id FROM scatterproof_groups WHERE state = 3 ORDER BY priority, group_id LIMIT 1 {skip_locked})
 UPDATE scatterproof_groups
 SET state = 4, token = token + 1, group_retries = group_retries + 1, server = :server, used_ns = {now}
-WHERE group_id = (SELECT group_id FROM first)
+WHERE group_id = (SELECT group_id FROM scatterproof_groups WHERE state = 3 ORDER BY priority, group_id LIMIT 1)
 RETURNING group_id, token, type, priority, correlation, last_message, group_retries"""
 
 # Once one of these has locked the group's row, nobody releases the group or hands it out before the transaction ends.

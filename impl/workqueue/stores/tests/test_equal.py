@@ -120,7 +120,7 @@ JOINED = (
     *(("CLOSE_WHOLE", "AND token = :token", ""), ("CLOSE_WHOLE", "AND state = 1", "AND state IN (1, 4)")),
     *(("CLOSE_WHOLE", "2 ELSE 3", "2 ELSE 2"), ("CLOSE_WHOLE", "2 ELSE 3", "3 ELSE 3")),
     ("CLOSE_WHOLE", "AND last_message > 0", ""),
-    *(("TAKE", "state = 3 ORDER", "state IN (2, 3) ORDER"), ("TAKE", "priority, group_id", "group_id")),
+    *(("TAKE", "state = 3", "state IN (2, 3)"), ("TAKE", "BY priority, group_id", "BY group_id")),
     *(("TAKE", "token = token + 1, ", ""), ("TAKE", "group_retries = group_retries + 1, ", "")),
     *(("TAKE", "server = :server, ", ""), ("TAKE", "tries = tries + 1", "tries = 1")),
     *(("TAKE", "used_ns = ", "last_message = "), ("TAKE", "ORDER BY message", "ORDER BY message DESC")),

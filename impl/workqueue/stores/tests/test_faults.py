@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import threading
 from collections.abc import Callable, Iterator
+from contextlib import ExitStack, contextmanager, suppress
 from functools import partial
 from pathlib import Path
 
@@ -11,10 +12,11 @@ import psycopg
 import pytest
 
 from scatterproof.impl.workqueue.sender import Sender
-from scatterproof.impl.workqueue.stores.access import Access, LockedGroup, Opened, OutcomeUnknown, Unavailable
-from scatterproof.impl.workqueue.stores.postgresql import postgresql_store
-from scatterproof.impl.workqueue.stores.sql import SqlStore
+from scatterproof.impl.workqueue.stores.access import Access, LockedGroup, Opened, OutcomeUnknown, Taken, Unavailable
+from scatterproof.impl.workqueue.stores.postgresql import PostgresqlDatabase, postgresql_store
+from scatterproof.impl.workqueue.stores.sql import Row, SqlStore
 from scatterproof.impl.workqueue.stores.sqlite import SqliteDatabase, sqlite_store
+from scatterproof.impl.workqueue.stores.statements import OF_SERVER
 from scatterproof.impl.workqueue.stores.tests.cluster import Cluster, cluster
 from scatterproof.spec.errors import BadInput, CannotRun
 
@@ -264,6 +266,99 @@ def test_q_next_who_asks_while_a_group_is_being_taken_gets_the_next_one(postgres
         assert taken == first
         assert take(other).group == second
         assert other.next_group("r") is None
+    one.close()
+    other.close()
+
+
+@contextmanager
+def _meanwhile(server: Cluster, waiting: SqlStore, call: Callable[[], object]) -> Iterator[list[object]]:
+    """Make the call in a thread. The block begins when it waits for a lock; at the block's end it has returned."""
+    assert isinstance(waiting.database, PostgresqlDatabase)
+    pid, returned = waiting.database._connection.info.backend_pid, list[object]()
+    thread = threading.Thread(target=lambda: returned.append(call()))
+    thread.start()
+    with psycopg.connect(server.address(), autocommit=True) as watching:
+        while thread.is_alive() and watching.execute("SELECT pg_blocking_pids(%s)", (pid,)).fetchone() == ([],):
+            pass
+    try:
+        yield returned
+    finally:
+        thread.join(LIMIT_S)
+
+
+_LOCKED = "SELECT FROM scatterproof_groups WHERE group_id = :group FOR UPDATE"
+
+
+def test_q_next_a_call_that_is_refused_hides_no_group(postgres_server: Cluster) -> None:
+    """It waits for the row of a group that is released meanwhile, and holds the row's lock until its own commit."""
+    holder, one = _impatient(postgres_server)
+    group, held, may_commit = send(holder), take(holder), threading.Event()
+
+    def read() -> list[Row]:
+        with holder.database.transaction() as execute:
+            found = execute(holder.sql["USE_AND_READ"], group=held.group, token=held.token)
+            may_commit.wait(LIMIT_S)
+            return found
+
+    with ExitStack() as opened:
+        with one.database.transaction() as execute:
+            execute(one.sql["UNLOCK"].format(whose=OF_SERVER), server="r")
+            found = opened.enter_context(_meanwhile(postgres_server, holder, read))
+        with pytest.raises(Unavailable, match="lock timeout"):
+            one.next_group("r")
+        may_commit.set()
+    assert found == [[]]
+    assert take(one).group == group
+    holder.close()
+    one.close()
+
+
+@pytest.mark.parametrize("ends_another", [False, True])
+def test_q_next_who_finds_a_group_taken_since_the_call_began_gets_the_next_one(
+    postgres_server: Cluster, ends_another: bool
+) -> None:
+    one = postgresql_store(address := postgres_server.queue())
+    other = postgresql_store(address)
+    send(other, "done")
+    held = take(other)
+    bodies(other, held)
+    first, second = send(one, "a"), send(one, "b")
+
+    def asked() -> LockedGroup | None:
+        return other.take("r", (held.group, held.token)).group if ends_another else other.next_group("r")
+
+    with ExitStack() as opened, one.database.transaction() as execute:
+        execute(_LOCKED, group=first)
+        found = opened.enter_context(_meanwhile(postgres_server, other, asked))
+        execute("UPDATE scatterproof_groups SET state = 4 WHERE group_id = :group", group=first)
+    (taken,) = found
+    assert isinstance(taken, LockedGroup)
+    assert taken.group == second
+    one.close()
+    other.close()
+
+
+def test_q_next_who_ends_a_group_and_takes_one_while_both_are_released_tries_again(postgres_server: Cluster) -> None:
+    one = postgresql_store(address := postgres_server.queue())
+    other = postgresql_store(address + "%20-cdeadlock_timeout%3D200")
+    is_over = False
+    while not is_over:  # the server ends either of the two that wait for each other, by how fast they came
+        send(one, "a")
+        held = take(other)
+        bodies(other, held)
+        ready = send(one, "b")
+        with ExitStack() as opened, suppress(Unavailable), one.database.transaction() as execute:
+            execute(_LOCKED, group=ready)
+            ending = partial(other.take, "r", (held.group, held.token))
+            found = opened.enter_context(_meanwhile(postgres_server, other, ending))
+            execute(_LOCKED, group=held.group)
+            is_over = True
+        (taken,) = found
+        assert isinstance(taken, Taken)
+        assert taken.group is not None
+        assert (taken.finished, taken.group.group) == (True, ready)
+        bodies(other, taken.group)
+        other.pop_group(ready, taken.group.token)
     one.close()
     other.close()
 
