@@ -52,7 +52,8 @@ def run(program: str, products: Sequence[Product], words: Sequence[str] | None =
                 small=given.small,
             )
         except ScatterproofError as error:
-            print(f"{product.name}: {error}", file=sys.stderr)
+            said = str(error)
+            print(said if said.startswith(f"{product.name}: ") else f"{product.name}: {said}", file=sys.stderr)
             return error.exit_code
         broken += failed
         print(f"{product.name}: {failed} of {given.runs} runs break a clause that the profile claims")
@@ -63,7 +64,7 @@ def judged_runs(
     product: Product, seeds: Iterable[int], folder: Path, *, quiet: bool
 ) -> Iterator[tuple[int, Play, list[ClauseResult]]]:
     """For each seed: it, what plays more runs at the same server, and the results. Traces are kept in the folder."""
-    with product.serve(folder) as play:
+    with product.served(folder) as play:
         for seed in seeds:
             trace = play(f"run-{seed}", product.steps(seed, quiet), seed)
             trace_ndjson.write(folder / f"run-{seed}.ndjson", trace)

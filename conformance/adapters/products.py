@@ -3,8 +3,9 @@ protocol's record lists those that it can drive."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
-from contextlib import AbstractContextManager
+import importlib
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import AbstractContextManager, contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -38,6 +39,8 @@ class Product:
     steps: of the run of a seed. Where the second argument is true, the run keeps clear of the mistakes that are known,
         and breaks nothing.
     vocabulary: what its steps are made of.
+    errors: the exceptions of its client, or of the client's library, by which that says that it cannot go on: each with
+        its module, which is there where the product is.
     package, of_version: what a registry has of it, and the product of another of its versions; None where there is but
         what is installed.
     """
@@ -49,6 +52,7 @@ class Product:
     serve: Callable[[Path], AbstractContextManager[Play]]
     steps: Callable[[int, bool], Sequence[Any]]
     vocabulary: Vocabulary = NOTHING
+    errors: tuple[str, ...] = ()
     package: Package | None = None
     of_version: Callable[[str], Product] | None = None
 
@@ -57,6 +61,18 @@ class Product:
         if self.package is None or self.of_version is None or self.package.installed() == version:
             return self
         return self.of_version(version)
+
+    @contextmanager
+    def served(self, folder: Path) -> Iterator[Play]:
+        """As `serve`. Raises CannotRun where its client cannot go on, also for what is called meanwhile."""
+        names = [name.rpartition(".") for name in self.errors]
+        errors = tuple(getattr(importlib.import_module(module), name) for module, _, name in names)
+        try:
+            with self.serve(folder) as play:
+                yield play
+        except errors as error:
+            what = " ".join(f"{type(error).__module__}.{type(error).__qualname__}: {error}".split()).rstrip(":")
+            raise CannotRun(f"{self.name}: its client could not go on, and says {what}; see {folder}") from error
 
     def judged(self, trace: Trace) -> list[ClauseResult]:
         """The results of the clauses that the profile claims."""
@@ -76,7 +92,7 @@ class ProductIut:
         reason = self._product.why_not()
         if reason is not None:
             raise CannotRun(reason)
-        with self._product.serve(self._folder) as play:
+        with self._product.served(self._folder) as play:
             return play(f"drawn-{schedule.seed}", self._product.steps(schedule.seed, False), schedule.seed)
 
 

@@ -108,7 +108,7 @@ class Releases:
         try:
             if product is not self._product:
                 self.package.install(version)
-            with product.serve(place) as play:
+            with product.served(place) as play:
                 while side.runs < self._runs and not side.named:
                     play_side(side, play, place, side.runs + 1, budget, lambda _: None)
         except ScatterproofError as error:

@@ -183,7 +183,7 @@ def played(
         reason = together[0].product.why_not()
         try:
             if reason is None:
-                with together[0].product.serve(folder / "servers" / name) as play:
+                with together[0].product.served(folder / "servers" / name) as play:
                     for side in together:
                         play_side(side, play, folder, runs or side.of.runs, budget, tell)
         except ScatterproofError as error:

@@ -230,5 +230,6 @@ PRODUCT = Product(
     serve=_serve,
     # A restart forgets the priority that a release has set; and half of the jobs whose time has ended are not released.
     steps=lambda seed, quiet: drawn(seed, Shape(released=not quiet, ends=not quiet)),
+    errors=("greenstalk.Error", "builtins.ConnectionError"),
     vocabulary=vocabulary(Move, Step),
 )

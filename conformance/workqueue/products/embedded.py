@@ -281,11 +281,12 @@ def drawn(seed: int, has_leases: bool, is_fenced: bool = True, steps: int = 50) 
 
 @dataclass(frozen=True, slots=True)
 class Package:
-    """A library of PyPI. name: its name there."""
+    """A library of PyPI. name: its name there. errors: as of a product, beside those of SQLite."""
 
     name: str
     text: str
     library: type[Library]
+    errors: tuple[str, ...] = ()
 
     def why_not(self) -> str | None:
         if importlib.util.find_spec(self.library.module) is not None:
@@ -304,8 +305,8 @@ class Package:
 
 
 PACKAGES = (
-    Package("localqueue", "queues of localqueue, over SQLite", LocalQueue),
-    Package("simplebroker", "queues of SimpleBroker, over SQLite", SimpleBroker),
+    Package("localqueue", "queues of localqueue, over SQLite", LocalQueue, ("localqueue.LocalQueueError",)),
+    Package("simplebroker", "queues of SimpleBroker, over SQLite", SimpleBroker, ("simplebroker.ext.BrokerError",)),
     Package("persist-queue", "the queues with acknowledgements of persist-queue, over SQLite", PersistQueue),
 )
 
@@ -319,6 +320,7 @@ def product(package: Package) -> Product:
         serve=package.serve,
         # Nothing is known to be wrong with them.
         steps=lambda seed, quiet: drawn(seed, package.library.has_leases),
+        errors=(*package.errors, "sqlite3.Error"),
         vocabulary=vocabulary(Move, Step),
     )
 

@@ -160,6 +160,7 @@ def product(emulator: Emulator) -> Product:
         why_not=emulator.why_not,
         serve=serve,
         steps=emulator.steps,
+        errors=("botocore.exceptions.BotoCoreError", "botocore.exceptions.ClientError"),
         vocabulary=vocabulary(),
         package=emulator.package,
         of_version=None if made is None else lambda version: product(made(version)),

@@ -245,5 +245,6 @@ PRODUCT = Product(
     serve=_serve,
     # An event put back twice from one batch comes twice; it is lost when it is put back once more.
     steps=lambda seed, quiet: drawn(seed, Shape(stops=not quiet)),
+    errors=("psycopg.Error",),
     vocabulary=vocabulary(Move, Step),
 )

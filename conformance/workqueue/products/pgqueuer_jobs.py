@@ -101,5 +101,6 @@ PRODUCT = Product(
     serve=_serve,
     # A late consumer ends a job that another one holds.
     steps=lambda seed, quiet: drawn(seed, Jobs.has_leases, is_fenced=not quiet),
+    errors=("pgqueuer.errors.PgqException", "psycopg.Error"),
     vocabulary=vocabulary(Move, Step),
 )

@@ -336,5 +336,6 @@ PRODUCT = Product(
     serve=_serve,
     # A slow worker ends a job that another one holds; a failed job with a queueing lock is not tried again.
     steps=lambda seed, quiet: drawn(seed, Shape(pauses=False, queueing=False) if quiet else Shape()),
+    errors=("procrastinate.exceptions.ProcrastinateException", "psycopg.Error"),
     vocabulary=vocabulary(Move, Step),
 )

@@ -173,6 +173,7 @@ def product(of: QueueType) -> Product:
         why_not=why_not,
         serve=serve,
         steps=of.steps,
+        errors=("pika.exceptions.AMQPError",),
         vocabulary=vocabulary(Move, Step),
     )
 

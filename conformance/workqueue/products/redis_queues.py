@@ -147,6 +147,7 @@ def product(kind: QueueKind) -> Product:
         serve=kind.serve,
         # No mistake is known. Anybody may acknowledge an entry, so late calls are not refused.
         steps=lambda seed, quiet: drawn(seed, kind.library.has_leases, is_fenced=False),
+        errors=("redis.RedisError",),
         vocabulary=vocabulary(Move, Step),
     )
 

@@ -2,10 +2,14 @@
 
 from __future__ import annotations
 
+import sqlite3
+from contextlib import AbstractContextManager
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
+from scatterproof.conformance.adapters.products import Play
 from scatterproof.conformance.workqueue.cases.building import puts, receives
 from scatterproof.conformance.workqueue.products.__main__ import main
 from scatterproof.conformance.workqueue.products.sqs import play
@@ -30,6 +34,18 @@ def test_a_quiet_run_keeps_clear_of_what_the_product_breaks(tmp_path: Path, caps
 def test_it_is_said_in_how_many_runs_a_clause_was_at_stake(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     main(["toy", "--runs", "2", "--results", str(tmp_path)], [toy((0, 1))])
     assert "toy: at stake: Q-LEASE in 2, Q-RECEIPT in 0, Q-DEDUP in 0" in capsys.readouterr().out
+
+
+def test_what_a_clients_own_error_says_is_one_sentence(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    def serve(folder: Path) -> AbstractContextManager[Play]:
+        raise sqlite3.OperationalError("disk I/O\nerror")
+
+    broken = replace(toy((0, 1)), serve=serve, errors=("sqlite3.Error",))
+    assert main(["toy", "--results", str(tmp_path)], [broken]) == 3
+    told = capsys.readouterr().err
+    assert told.startswith("toy: its client could not go on, and says sqlite3.OperationalError: disk I/O error; see ")
+    with pytest.raises(sqlite3.Error):
+        main(["toy", "--results", str(tmp_path)], [replace(broken, errors=("sqlite3.DataError",))])
 
 
 def test_what_is_not_installed_is_not_run_and_the_sentence_says_what_installs_it(
