@@ -21,7 +21,8 @@ def sentence(outcomes: Sequence[Played]) -> str:
     """The result in one sentence."""
     states = Counter(outcome.state for outcome in outcomes)
     listed = ", ".join(f"{states[state]} {state}" for state in Standing)
-    return f"{len(outcomes)} mistakes of {len({one.of.system for one in outcomes})} systems: {listed}"
+    counts = {"mistake": len(outcomes), "system": len({one.of.system for one in outcomes})}
+    return " of ".join(f"{count} {name}{'s' * (count != 1)}" for name, count in counts.items()) + f": {listed}"
 
 
 def page(outcomes: Sequence[Played]) -> str:

@@ -151,9 +151,10 @@ hand.
 """
 
 _BESIDE = """
-Two mistakes of clients have pages of this kind and no entry above, as they break no clause of ours:
+Three mistakes of clients have pages of this kind and no entry above, as they break no clause of ours:
 [nats-py 2.16.0](reports/nats-py-flush.md), whose `flush` returns too early (its script lost 68 of 1,000 messages), and
-[psycopg 3.3.9](reports/psycopg-pipeline.md), which takes statements for prepared that are not (1 of 1).
+psycopg 3.3.9, which takes [statements for prepared](reports/psycopg-pipeline.md) that are not (1 of 1), and has no
+place for the answer to [a pipeline's commit](reports/psycopg-commit.md) that is refused (1 of 1).
 """
 
 

@@ -33,6 +33,4 @@ def test_what_is_not_run_is_said_and_spoils_nothing() -> None:
     missing = outcome(0, 0, "there is no <server>; install one")
     assert "there is no &lt;server&gt;; install one" in page([outcome(2, 2), missing])
     assert 'class="not-run">not run</strong>' in page([missing])
-    assert sentence([missing]) == (
-        "1 mistakes of 1 systems: 0 as recorded, 0 not as recorded, 0 inconclusive, 1 not run"
-    )
+    assert sentence([missing]) == "1 mistake of 1 system: 0 as recorded, 0 not as recorded, 0 inconclusive, 1 not run"
