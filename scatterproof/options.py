@@ -29,6 +29,7 @@ IutName = Annotated[
 Seed = Annotated[int, typer.Option("--seed", help="Seed of everything random; printed with every result.")]
 Results = Annotated[Path, typer.Option("--results", help="Folder for traces, logs and reports.")]
 MASTERS = "local[*] or local[N] for cores of this machine; or a cluster: spark://HOST:PORT, yarn, k8s://HOST:PORT"
+PLACE = "Folder, or address (s3://BUCKET/NAME, hdfs://HOST:PORT/NAME; spark/README.md),"
 Master = Annotated[str, typer.Option("--master", help=f"Spark master: {MASTERS} (spark/README.md).")]
 
 RESULTS = Path("results")

@@ -27,6 +27,7 @@ from scatterproof.spark.unfinished import Unfinished, unfinished_folder
 from scatterproof.spec.errors import BadInput
 from scatterproof.spec.files import read_bytes, write_atomically
 from scatterproof.spec.schedule import Schedule
+from scatterproof.spec.storage import reached
 from scatterproof.spec.trace import Trace
 from scatterproof.spec.trace_parquet import write_runs
 
@@ -91,7 +92,7 @@ def make_corpus(
         "planted": {run: plants[run].name for run in sorted(plants)},
         "wishes": [[wish.name, str(wish.wanted)] for wish in wishes],
     }
-    with unfinished_folder(out.absolute(), MANIFEST, msgspec.json.encode(settings)) as unfinished:
+    with unfinished_folder(reached(out).absolute(), MANIFEST, msgspec.json.encode(settings)) as unfinished:
         with session_on(master, unfinished.folder) as session:
             plan = _plan(session, unfinished, protocol, seed, runs, wishes, on_note)
             shares = _share_out(protocol, runs, seed, files, plants | plan.plants(wishes))
@@ -172,9 +173,8 @@ def _make_missing(
     on_note: OnNote | None,
 ) -> list[RunEntry]:
     """The entries of all runs, after those files that are not there yet have been made."""
-    for name in ("events", "runs"):
-        (unfinished.folder / name).mkdir(exist_ok=True)
-    missing = [share for share in shares if not _entries_path(unfinished.notes, share).exists()]
+    noted = {path.name for path in unfinished.notes.iterdir()}
+    missing = [share for share in shares if _entries_path(unfinished.notes, share).name not in noted]
     total = sum(len(share.runs) for share in shares)
     there = total - sum(len(share.runs) for share in missing)
     if on_note is not None and unfinished.goes_on:
@@ -184,7 +184,7 @@ def _make_missing(
     run_tasks(
         session,
         missing,
-        partial(_make_and_note, unfinished.folder, unfinished.notes),
+        partial(_make_and_note, unfinished),
         weights=[len(share.runs) for share in missing],
         on_progress=None if on_progress is None else lambda done, _: on_progress(there + done, total),
     )
@@ -200,9 +200,11 @@ def _entries_path(notes: Path, share: _Share) -> Path:
     return notes / f"part-{share.file:05}.json"
 
 
-def _make_and_note(folder: Path, notes: Path, share: _Share) -> None:
+def _make_and_note(unfinished: Unfinished, share: _Share) -> None:
     """In a task: make a pair of files, and note last of all, when they are whole, what is in them."""
-    write_atomically(_entries_path(notes, share), msgspec.json.encode(_make_file(folder, share)))
+    with unfinished.part() as folder:
+        entries = _make_file(folder, share)
+    write_atomically(_entries_path(unfinished.notes, share), msgspec.json.encode(entries))
 
 
 def _make_file(folder: Path, share: _Share) -> list[RunEntry]:

@@ -26,7 +26,7 @@ from pyspark.sql import DataFrame, SparkSession
 
 from scatterproof.spark.found import Identity, is_as_told, read_violations
 from scatterproof.spark.incremental import SUMMARY, Kept, Say, kept_results
-from scatterproof.spark.layout import refuse_address
+from scatterproof.spark.layout import folder_of
 from scatterproof.spark.mine import leave, summed_up
 from scatterproof.spark.mined import MineResult
 from scatterproof.spark.read import Pair
@@ -73,8 +73,7 @@ def follow(
 
     Raises BadInput and CannotRun as `mine` does, but not for a single file.
     """
-    refuse_address(corpus)
-    corpus = corpus.absolute()
+    corpus = folder_of(corpus, "--follow").absolute()
     if not corpus.is_dir():
         raise BadInput(f"{corpus}: no such folder; give the one that the files will come into")
     with kept_results(corpus, say) as kept, session_on(master, corpus) as session, _Signals() as signals:

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import hashlib
 import io
-import os
 import shlex
 from collections.abc import Iterable
 from functools import cache
@@ -25,6 +24,7 @@ from scatterproof.spark.layout import RunEntry, entry_of_header
 from scatterproof.spark.measured import Measured, Packed
 from scatterproof.spark.read import Pair, Part
 from scatterproof.spec.files import write_atomically
+from scatterproof.spec.storage import opened
 
 VIOLATIONS = pa.schema(
     [
@@ -163,7 +163,7 @@ def write_found(path: Path, found: PartFindings, violations: pa.Table) -> None:
 def read_found(path: Path) -> PartFindings | None:
     """The result at this path; None unless it is whole and of this version."""
     try:
-        with pq.ParquetFile(path, page_checksum_verification=True) as file:
+        with pq.ParquetFile(opened(path), page_checksum_verification=True) as file:
             told = file.metadata.metadata or {}
             text = told[_FOUND]
             if hashlib.sha256(text).hexdigest().encode() != told[_DIGEST] or not file.schema_arrow.equals(VIOLATIONS):
@@ -177,7 +177,7 @@ def read_found(path: Path) -> PartFindings | None:
 def is_result(path: Path) -> bool:
     """Whether the file is one of ours, of any version."""
     try:
-        with pq.ParquetFile(path) as file:
+        with pq.ParquetFile(opened(path)) as file:
             return _FOUND in (file.metadata.metadata or {})
     except (OSError, ValueError, pa.ArrowException):
         return False
@@ -186,7 +186,7 @@ def is_result(path: Path) -> bool:
 def read_violations(paths: Iterable[Path], most: int | None = None) -> pa.Table:
     """The violations that these results keep, by run, position and clause. most: only the first ones are read; then one
     result at a time is in memory."""
-    tables = (pq.read_table(path, schema=VIOLATIONS) for path in paths)
+    tables = (pq.read_table(opened(path), schema=VIOLATIONS) for path in paths)
     if most is None:
         return pa.concat_tables([VIOLATIONS.empty_table(), *tables]).sort_by(_IN_ORDER)
     first = VIOLATIONS.empty_table()
@@ -232,8 +232,8 @@ def digest_of(sources: Iterable[Path]) -> str:
 
 def _mark(path: Path) -> FileMark:
     try:
+        stat = path.stat()
         with path.open("rb") as file:
-            stat = os.fstat(file.fileno())
             file.seek(max(0, stat.st_size - _LAST_BYTES))
             last = file.read(_LAST_BYTES)
             length = int.from_bytes(last[:4], "little") if last.endswith(b"PAR1") else 0

@@ -30,6 +30,7 @@ from scatterproof.spark.judge_part import is_interpreted, warm
 from scatterproof.spark.layout import MANIFEST, MINED, RunEntry, read_manifest, writing
 from scatterproof.spark.read import Pair, Part, sound_parts
 from scatterproof.spec.errors import BadInput, CannotRun
+from scatterproof.spec.storage import Remote
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
@@ -207,7 +208,8 @@ class Kept:
 
 @contextmanager
 def kept_results(corpus: Path, say: Say) -> Iterator[Kept]:
-    """Hold the folder `mined` of this corpus, made where there is none; nobody else can until the end.
+    """Hold the folder `mined` of this corpus, made where there is none; nobody else can until the end. That of an
+    address is not held: two who mine it judge the same twice.
 
     Raises BadInput for a `mined` that mining has not made, CannotRun when another process holds it or it cannot be
     written.
@@ -216,6 +218,9 @@ def kept_results(corpus: Path, say: Say) -> Iterator[Kept]:
     results = folder / VIOLATIONS_FOLDER
     if folder.exists() and not (folder.is_dir() and (results.is_dir() or not any(folder.iterdir()))):
         raise BadInput(f"{folder}: exists, and is not what `mine` makes (it has no folder violations); move it away")
+    if isinstance(folder, Remote):
+        yield Kept(corpus, say)
+        return
     with writing(folder):
         results.mkdir(parents=True, exist_ok=True)
         handle = os.open(folder, os.O_RDONLY)

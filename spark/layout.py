@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 import shutil
 import tempfile
 from collections.abc import Iterator
@@ -14,12 +13,13 @@ import msgspec
 from scatterproof.spec.core import Parameter
 from scatterproof.spec.errors import BadInput, CannotRun
 from scatterproof.spec.files import read_bytes, write_atomically
+from scatterproof.spec.storage import Remote, place_of
 from scatterproof.spec.trace import Header
 
 MANIFEST = "manifest.json"
 MINED = "mined"
+UNFINISHED = "unfinished"
 FORMAT = 1
-_SCHEME = re.compile(r"[A-Za-z][A-Za-z0-9+.-]+:")
 ROW = "row/"  # begins the name of a planting that is one altered row, and no mutant
 
 
@@ -164,21 +164,16 @@ def read_manifest(corpus: Path) -> Manifest:
     return manifest
 
 
-def refuse_address(path: Path) -> None:
-    """BadInput for an address, such as s3://bucket/corpus, which Path takes for a path with one slash less."""
-    parts = path.absolute().parts
-    for at, part in enumerate(parts):
-        if _SCHEME.fullmatch(part) and not Path(*parts[: at + 1]).exists():
-            raise BadInput(
-                f"{part}//{'/'.join(parts[at + 1 :])}: is an address, and only folders are read and written; give the"
-                " path of one that is mounted here, and on all machines of a cluster"
-            )
+def folder_of(path: Path, what: str) -> Path:
+    """The path of a folder here, as `place_of` reads it; BadInput for another address. what: for what it is asked."""
+    place = place_of(path)
+    if isinstance(place, Remote):
+        raise BadInput(f"{place}: {what} takes no address; give the path of a folder that is mounted here")
+    return place
 
 
 def refuse_foreign(target: Path, mark: str) -> None:
-    """BadInput when `target` exists and is neither an empty folder nor one with a file `mark`: it is somebody's own.
-    Also for an address."""
-    refuse_address(target)
+    """BadInput when `target` exists and is neither an empty folder nor one with a file `mark`: it is somebody's own."""
     if target.exists() and not (target.is_dir() and ((target / mark).is_file() or not any(target.iterdir()))):
         raise BadInput(f"{target}: exists, and is no folder with a {mark}; give a new folder, or remove it first")
 

@@ -22,12 +22,13 @@ from scatterproof.spark.coverage import coverage
 from scatterproof.spark.found import PartFindings
 from scatterproof.spark.incremental import SUMMARY, Kept, Say, kept_results
 from scatterproof.spark.judge_part import is_interpreted
-from scatterproof.spark.layout import RunEntry
+from scatterproof.spark.layout import RunEntry, folder_of
 from scatterproof.spark.mapping import Mapping
 from scatterproof.spark.measured import together
 from scatterproof.spark.mined import ClauseSummary, MineResult
 from scatterproof.spark.read import Part, pairs_of, quarantined_rows
 from scatterproof.spec.files import write_atomically
+from scatterproof.spec.storage import reached
 
 if TYPE_CHECKING:  # it loads Spark
     from pyspark.sql import SparkSession
@@ -63,15 +64,16 @@ def mine(
         from scatterproof.spark.arrange import arrange, arranged_path, look_at
         from scatterproof.spark.session import session_on
 
-        look_at(path, mapping)  # before Spark starts, which takes a while
-        with session_on(master, arranged_path(path.absolute()).parent) as session:
-            return mine(arrange(path, mapping, session), master, on_progress, say=say)
-    path = path.absolute()  # the tasks may run elsewhere
-    pairs = pairs_of(path)
-    with kept_results(path, say) as kept:
+        folder = folder_of(path, "what is to be sorted")
+        look_at(folder, mapping)  # before Spark starts, which takes a while
+        with session_on(master, arranged_path(folder.absolute()).parent) as session:
+            return mine(arrange(folder, mapping, session), master, on_progress, say=say)
+    corpus = reached(path).absolute()  # the tasks may run elsewhere
+    pairs = pairs_of(corpus)
+    with kept_results(corpus, say) as kept:
         missing = kept.look(pairs, again=again)
         wanted, flaws = kept.sound(missing)
-        where, on = _where([part for part, _ in wanted], master, path)
+        where, on = _where([part for part, _ in wanted], master, corpus)
         say(f"{len(wanted)} files to judge{where if wanted else ''}, {len(pairs) - len(missing)} known")
         if wanted:
             with on as session:
@@ -85,14 +87,14 @@ def mine(
 
 
 def _where(
-    parts: Sequence[Part], master: str | None, path: Path
+    parts: Sequence[Part], master: str | None, corpus: Path
 ) -> tuple[str, AbstractContextManager[SparkSession | None]]:
     """Where these are judged, in words and as a session; None for this process."""
     if master is None and sum(part.rows for part in parts) <= (FEW_INTERPRETED if is_interpreted(parts) else FEW_ROWS):
         return " in this process", nullcontext()
     from scatterproof.spark.session import session_on
 
-    return " on Spark", session_on(master, path)
+    return " on Spark", session_on(master, corpus)
 
 
 def summed_up(kept: Kept, left_out: Sequence[str] = ()) -> tuple[MineResult, tuple[RunEntry, ...]]:

@@ -14,6 +14,7 @@ from scatterproof.spark.found import is_result, read_violations
 from scatterproof.spark.incremental import VIOLATIONS_FOLDER
 from scatterproof.spark.layout import MINED
 from scatterproof.spark.measured import Histogram
+from scatterproof.spec.storage import place_of
 
 
 class ClauseSummary(msgspec.Struct, frozen=True):
@@ -66,5 +67,5 @@ class MineResult(msgspec.Struct, frozen=True):
 
     def results(self) -> Iterator[Path]:
         """The files that hold this table; all of a run is in one."""
-        files = sorted((Path(self.path) / MINED / VIOLATIONS_FOLDER).glob("*.parquet"))
+        files = sorted((place_of(self.path) / MINED / VIOLATIONS_FOLDER).glob("*.parquet"))
         return (path for path in files if is_result(path))

@@ -12,8 +12,9 @@ import numpy.typing as npt
 import pyarrow as pa
 import pyarrow.parquet as pq
 
-from scatterproof.spark.layout import refuse_address
+from scatterproof.spark.layout import UNFINISHED
 from scatterproof.spec.errors import BadInput
+from scatterproof.spec.storage import Remote, opened
 from scatterproof.spec.trace import Header
 from scatterproof.spec.trace_parquet import events_schema, read_headers, reading, require_columns
 
@@ -54,15 +55,17 @@ def parts_of(corpus: Path) -> list[Part]:
 
 def pairs_of(corpus: Path) -> list[Pair]:
     """The pairs of files, unread, in order; BadInput when there is none, or when a file lacks its other half."""
-    refuse_address(corpus)
+    if isinstance(corpus, Remote) and (corpus / UNFINISHED).is_dir():
+        raise BadInput(f"{corpus}: is not whole; it is being made, or else run the command that has begun it again")
     if not corpus.is_dir():
         raise BadInput(f"{corpus}: no such folder; give one that `corpus` has made")
     events = sorted((corpus / "events").glob("*.parquet"))
     if not events:
         raise BadInput(f"{corpus}: holds no traces (events/*.parquet); give a folder that `corpus` has made")
     pairs = [Pair(path, corpus / "runs" / path.name) for path in events]
+    there = {path.name for path in (corpus / "runs").glob("*.parquet")}
     for pair in pairs:
-        if not pair.runs_file.is_file():
+        if pair.events.name not in there:
             raise BadInput(f"{pair.runs_file}: missing; it holds the headers of the runs in {pair.events}")
     return pairs
 
@@ -90,7 +93,7 @@ def read_batches(
 ) -> Iterator[dict[str, npt.NDArray[np.int64]]]:
     """The events, `batch_rows` at a time, as one contiguous array a column, which is the file's own memory."""
     # No buffer ahead: in the end it would hold the whole file, and so a run of any length.
-    with reading(part.events), pq.ParquetFile(part.events, pre_buffer=False) as file:
+    with reading(part.events), pq.ParquetFile(opened(part.events), pre_buffer=False) as file:
         for batch in file.iter_batches(batch_rows, columns=list(columns)):
             for name in columns:
                 if batch.column(name).null_count:
@@ -110,7 +113,7 @@ def quarantined_rows(corpus: Path) -> int:
     """How many rows import could not read."""
     count = 0
     for path in sorted((corpus / "quarantine").glob("*.parquet")):
-        with reading(path), pq.ParquetFile(path) as file:
+        with reading(path), pq.ParquetFile(opened(path)) as file:
             count += file.metadata.num_rows
     return count
 
@@ -130,7 +133,7 @@ def _refuse_mixed_protocols(
 
 def _part(events: Path, runs_file: Path, headers: Sequence[tuple[Header, int]]) -> Part:
     protocol = headers[0][0].protocol
-    with reading(events), pq.ParquetFile(events) as file:
+    with reading(events), pq.ParquetFile(opened(events)) as file:
         require_columns(events, file.schema_arrow, events_schema(protocol), 0)
         rows = file.metadata.num_rows
     promised = sum(count for _, count in headers)

@@ -43,7 +43,7 @@ _LIGHT = "-XX:TieredStopAtLevel=1 -XX:+UseSerialGC -Xshare:auto"
 def session_on(master: str | None = None, shared: Path | None = None) -> Iterator[SparkSession]:
     """A session on `master`, or on MASTER, ended after use. A session that runs already is used instead, and goes on.
 
-    shared: a folder that tasks read or write, which executors on other machines must see, too.
+    shared: what tasks read or write, a folder or an address, which executors on other machines must see, too.
 
     Raises BadInput for an invalid master, and where executors do not see the folder; CannotRun where there is no Java,
     where Spark does not start, where the executors cannot run our tasks, and where a session is running elsewhere.

@@ -1,8 +1,8 @@
 """The project's own code, shipped to the executors of a cluster, and whether they can run it.
 
 It travels as an archive that Spark unpacks in the working folder of each executor, so that modules find the files which
-they read beside themselves. This module imports only Spark, the standard library, and of ours `spec.errors` and
-`spec.files`: so a machine without our packages can run it, and say what it lacks.
+they read beside themselves. This module imports only Spark, the standard library, and of ours `spec.errors`,
+`spec.files` and `spec.storage`: so a machine without our packages can run it, and say what it lacks.
 """
 
 from __future__ import annotations
@@ -24,6 +24,7 @@ from pyspark.errors import PySparkException
 
 from scatterproof.spec.errors import BadInput, CannotRun
 from scatterproof.spec.files import IMPORTED_FROM
+from scatterproof.spec.storage import Remote, place_of
 
 PACKAGE = "scatterproof"
 CODE = "scatterproof-code"  # where the archive is unpacked, in an executor's working folder
@@ -96,7 +97,18 @@ def refuse_unfit(context: SparkContext) -> None:
 
 
 def refuse_unshared(context: SparkContext, folder: Path) -> None:
-    """BadInput where executors do not see in the folder what this process writes there."""
+    """BadInput where executors do not see in the folder, or at the address, what this process writes there."""
+    if isinstance(folder, Remote):
+        object_ = folder / f".shared-{os.urandom(8).hex()}"
+        object_.write_whole(b"")
+        seen = all(seen for *_, seen in _ask(context, str(object_)))
+        object_.unlink()
+        if not seen:
+            raise BadInput(
+                f"{folder}: the executors of {context.master} do not see what is written there; they need the settings"
+                " and secrets that this machine has for it, too (spark/README.md)"
+            )
+        return
     try:
         with tempfile.NamedTemporaryFile(dir=folder, prefix=".shared-") as mark:
             seen = all(seen for *_, seen in _ask(context, mark.name))
@@ -117,7 +129,7 @@ def _ask(context: SparkContext, mark: str | None) -> Sequence[_Told]:
         found = importlib.util.find_spec(PACKAGE)
         shipped = str(Path(CODE).absolute())
         code = found.origin if found is not None and found.origin is not None else ""
-        yield sys.executable, missing, code if code.startswith(shipped) else "", mark is None or Path(mark).exists()
+        yield sys.executable, missing, code if code.startswith(shipped) else "", mark is None or _sees(mark)
 
     cores = context.defaultParallelism
     with ThreadPoolExecutor(1) as thread:
@@ -134,6 +146,14 @@ def _ask(context: SparkContext, mark: str | None) -> Sequence[_Told]:
         finally:
             if not answers.done():
                 context.cancelAllJobs()
+
+
+def _sees(mark: str) -> bool:
+    """In a task: whether that file is there."""
+    try:
+        return place_of(mark).exists()
+    except (CannotRun, OSError):
+        return False
 
 
 def _why(report: str) -> str:

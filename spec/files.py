@@ -10,6 +10,7 @@ from functools import cache
 from pathlib import Path
 
 from scatterproof.spec.errors import BadInput, CannotRun
+from scatterproof.spec.storage import Remote
 
 # The folder that holds the package `scatterproof`: what an interpreter that is started anew has to look into. Not
 # resolved: in a checkout this file is behind a link, and its own folder holds `spec`, which is no name to import.
@@ -30,6 +31,9 @@ def read_bytes(path: Path, what: str) -> bytes:
 
 def write_atomically(path: Path, content: bytes) -> None:
     """Write `content` to `path`: readers see the old file or the whole new one, never a part."""
+    if isinstance(path, Remote):
+        path.write_whole(content)
+        return
     temporary = None
     try:
         path.parent.mkdir(parents=True, exist_ok=True)

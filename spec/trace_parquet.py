@@ -20,6 +20,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 
 from scatterproof.spec.errors import BadInput, CannotRun
+from scatterproof.spec.storage import opened
 from scatterproof.spec.trace import VERSION, Header, Row, Trace, schema
 
 ROW_GROUP_ROWS = 1_000_000
@@ -100,7 +101,7 @@ def read_runs(events: Path, runs: Path) -> Iterator[Trace]:
 
 def _rows(path: Path, protocol: str) -> Iterator[tuple[int, Row]]:
     wanted = events_schema(protocol)
-    with reading(path), pq.ParquetFile(path) as file:
+    with reading(path), pq.ParquetFile(opened(path)) as file:
         for group in range(file.num_row_groups):
             require_columns(path, file.schema_arrow, wanted, group)
             table = file.read_row_group(group, columns=wanted.names)
@@ -115,7 +116,7 @@ def _rows(path: Path, protocol: str) -> Iterator[tuple[int, Row]]:
 
 def read_headers(path: Path) -> list[tuple[Header, int]]:
     """The header and the number of rows of each run in a runs file, in the order of their events."""
-    with reading(path), pq.ParquetFile(path) as file:
+    with reading(path), pq.ParquetFile(opened(path)) as file:
         require_columns(path, file.schema_arrow, _RUNS, 0)
         table = file.read(columns=["run", "rows", "header"])
     found: list[tuple[Header, int]] = []

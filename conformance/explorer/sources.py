@@ -22,6 +22,7 @@ from scatterproof.conformance.checks.rows import RowRules
 from scatterproof.conformance.judge import rules_of
 from scatterproof.spec import trace_ndjson
 from scatterproof.spec.errors import BadInput
+from scatterproof.spec.storage import opened
 from scatterproof.spec.trace import Header, Row, schema
 from scatterproof.spec.trace_parquet import events_schema, reading, require_columns
 
@@ -112,7 +113,7 @@ class ParquetSource:
         self._columns = events_schema(header.protocol).names[1:]
         self._rules = rules_of(header, self.name)
         with reading(events):
-            self._file = pq.ParquetFile(events)
+            self._file = pq.ParquetFile(opened(events))
             require_columns(events, self._file.schema_arrow, events_schema(header.protocol), 0)
             metadata = self._file.metadata
             sizes = [metadata.row_group(group).num_rows for group in range(metadata.num_row_groups)]

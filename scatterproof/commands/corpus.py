@@ -9,11 +9,12 @@ from typing import Annotated
 import typer
 
 from scatterproof.console import Progress, err, out, print_json
-from scatterproof.options import Json, Master, Protocol, Seed, resolve
+from scatterproof.options import PLACE, Json, Master, Protocol, Seed, resolve
 from scatterproof.plants import wishes_of
 from scatterproof.spark.corpus import make_corpus
 from scatterproof.spark.layout import Manifest
 from scatterproof.spark.session import MASTER
+from scatterproof.spec.storage import place_of
 
 MOST_RUNS = 100_000_000  # a manifest names each
 _PLANT = (
@@ -25,7 +26,7 @@ _PLANT = (
 
 
 def command(
-    folder: Annotated[Path, typer.Option("--out", help="Folder for the corpus; an older corpus there is replaced.")],
+    folder: Annotated[Path, typer.Option("--out", help=f"{PLACE} for the corpus; an older corpus there is replaced.")],
     runs: Annotated[int, typer.Option("--runs", min=1, max=MOST_RUNS, help="How many runs to simulate.")] = 1000,
     seed: Seed = 1,
     plant: Annotated[list[str] | None, typer.Option("--plant", help=_PLANT)] = None,
@@ -35,9 +36,10 @@ def command(
 ) -> None:
     """Simulate many runs for `mine`: every kind that the protocol has in turn, each of its own random configuration.
 
-    When it is broken off, or killed, the same command goes on where it was.
+    When it is broken off, or killed, the same command goes on where it was. At an address, which has no locks, run one
+    command at a time; an older corpus there is removed first, and `mine` refuses a new one that is not whole.
     """
-    chosen = resolve(protocol)
+    chosen, folder = resolve(protocol), place_of(folder)
     wishes = wishes_of(plant or [], chosen)
     with Progress(f"Simulating {runs} runs (seed {seed})") as progress:
         manifest = make_corpus(

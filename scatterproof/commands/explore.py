@@ -19,6 +19,7 @@ from scatterproof.spark.replay import entry_of, schedule_of
 from scatterproof.spec import schedule as schedules
 from scatterproof.spec.errors import BadInput
 from scatterproof.spec.schedule import Schedule
+from scatterproof.spec.storage import Remote, place_of
 from scatterproof.spec.trace_parquet import read_headers
 
 
@@ -45,7 +46,11 @@ def command(
 
     It ends with Ctrl-C. The page is served to this machine alone; keys are shown with ?.
     """
-    source, known = _corpus(trace, run) if trace.is_dir() or run is not None else _trace(trace)
+    place = place_of(trace)
+    if isinstance(place, Remote) or place.is_dir() or run is not None:
+        source, known = _corpus(place, run)
+    else:
+        source, known = _trace(place)
     if protocol is not None and resolve(protocol) != source.header.protocol:
         raise BadInput(f"{trace}: is of {source.header.protocol}, not of {protocol}; leave --protocol out")
     timeline = Timeline(source)

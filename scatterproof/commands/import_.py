@@ -8,7 +8,7 @@ from typing import Annotated
 import typer
 
 from scatterproof.console import Progress, out, print_json
-from scatterproof.options import Json, Master, Protocol, resolve
+from scatterproof.options import PLACE, Json, Master, Protocol, resolve
 from scatterproof.spark.importing.import_traces import ImportResult, import_traces
 from scatterproof.spark.session import MASTER
 
@@ -20,7 +20,7 @@ def command(
         list[Path],
         typer.Argument(help="Traces (.ndjson, .csv), histories (.edn), captures (.pcap, .pcapng), logs, or folders."),
     ],
-    folder: Annotated[Path, typer.Option("--out", help="Folder for the corpus; an older corpus there is replaced.")],
+    folder: Annotated[Path, typer.Option("--out", help=f"{PLACE} for the corpus; an older corpus there is replaced.")],
     mapping: Annotated[
         Path | None,
         typer.Option("--mapping", help="TOML file: header, columns, units, nodes, patterns of log lines."),
@@ -29,7 +29,10 @@ def command(
     master: Master = MASTER,
     as_json: Json = False,
 ) -> None:
-    """Bring recorded traces into the layout that `mine` reads. What cannot be read is kept in quarantine."""
+    """Bring recorded traces into the layout that `mine` reads. What cannot be read is kept in quarantine.
+
+    When it is killed, the same command begins anew; at an address, `mine` refuses until then what is not whole.
+    """
     with Progress(f"Importing {', '.join(map(str, sources))}") as progress:
         result = import_traces(
             resolve(protocol),

@@ -12,17 +12,18 @@ from rich.console import Console
 
 from scatterproof.conformance.verdict import Verdict
 from scatterproof.console import BAD_INPUT, INCONCLUSIVE, OK, VIOLATIONS, Progress, err, out, print_json, print_table
-from scatterproof.options import MASTERS, Json, Protocol, resolve
+from scatterproof.options import MASTERS, PLACE, Json, Protocol, resolve
 from scatterproof.spark.coverage import CoveragePart
 from scatterproof.spark.found import read_violations
 from scatterproof.spark.judge_part import MOST_KEPT
-from scatterproof.spark.layout import is_corpus, refuse_address
+from scatterproof.spark.layout import is_corpus
 from scatterproof.spark.mapping import Mapping, no_mapping, read_mapping
 from scatterproof.spark.mine import mine
 from scatterproof.spark.mined import MineResult
 from scatterproof.spark.recall import Recall, recall
 from scatterproof.spark.report import NOT_MEASURED
 from scatterproof.spec.errors import BadInput
+from scatterproof.spec.storage import opened, place_of, reached
 
 if TYPE_CHECKING:  # it loads Spark
     from scatterproof.spark.follow import Batch
@@ -32,7 +33,10 @@ SHOWN = 20
 
 def command(
     corpus: Annotated[
-        Path, typer.Argument(help="Folder that `corpus` or `import` has written, or Parquet files in any layout.")
+        Path,
+        typer.Argument(
+            help=f"{PLACE} that `corpus` or `import` has written; or a folder of Parquet files in any layout."
+        ),
     ],
     mapping: Annotated[
         Path | None,
@@ -66,11 +70,12 @@ def command(
 
     A corpus of few rows is judged in this process, a larger one on Spark; the result is the same. Files that were
     judged before are known there, and not judged again unless they or the checks have changed. One that is not sound is
-    left out, and named with run and row. Exit code 1 when a clause is broken, else 2 when a file
-    was left out.
+    left out, and named with run and row. When it is killed, the same command goes on with the files that are left.
+    Exit code 1 when a clause is broken, else 2 when a file was left out.
     """
     if until_idle_s is not None and not following:
         raise BadInput("--until-idle says when --follow ends; give both")
+    corpus = place_of(corpus)
     if following:
         if mapping is not None or again:
             raise BadInput("--follow takes files as `corpus` and `import` write them; leave --mapping and --again out")
@@ -79,7 +84,7 @@ def command(
         result = _mine(corpus, master, _own_layout(corpus, mapping, protocol), again)
     if protocol is not None and resolve(protocol) != result.protocol:
         raise BadInput(f"{corpus}: holds traces of {result.protocol}, not of {protocol}; leave --protocol out")
-    told = recall(Path(result.path), (read_violations([path]) for path in result.results()))
+    told = recall(place_of(result.path), (read_violations([path]) for path in result.results()))
     if as_json:
         print_json({**msgspec.to_builtins(result), "recall": told})
     else:
@@ -93,8 +98,7 @@ def _without_violations(result: MineResult) -> int:
 
 
 def _own_layout(corpus: Path, mapping: Path | None, protocol: str | None) -> Mapping | None:
-    refuse_address(corpus)
-    if mapping is None and is_corpus(corpus):
+    if mapping is None and is_corpus(reached(corpus)):
         return None
     chosen = resolve(protocol)
     return no_mapping(chosen) if mapping is None else read_mapping(mapping, chosen)
@@ -156,7 +160,7 @@ def _print(result: MineResult, told: Recall | None) -> None:
         rows,
     )
     found = read_violations(result.results(), SHOWN).to_pylist()
-    kept = sum(pq.read_metadata(path).num_rows for path in result.results())
+    kept = sum(pq.read_metadata(opened(path)).num_rows for path in result.results())
     for violation in found:
         _sentence(out, f"run {violation['run']}: {violation['sentence']}")
     if kept > len(found):

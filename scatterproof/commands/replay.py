@@ -26,6 +26,7 @@ from scatterproof.spec import schedule as schedules
 from scatterproof.spec.errors import BadInput, CannotRun
 from scatterproof.spec.files import write_atomically
 from scatterproof.spec.iut import Iut
+from scatterproof.spec.storage import place_of
 from scatterproof.spec.topology import Role
 from scatterproof.spec.trace import Trace
 
@@ -36,7 +37,7 @@ def command(
     schedule: Annotated[
         Path | None, typer.Argument(help="A schedule file, such as fuzzing saves for each failure.")
     ] = None,
-    corpus: Annotated[Path | None, typer.Option("--corpus", help="A corpus instead of a schedule.")] = None,
+    corpus: Annotated[Path | None, typer.Option("--corpus", help="A corpus (folder, address) instead.")] = None,
     run: Annotated[int | None, typer.Option("--run", help="Which run of the corpus.")] = None,
     small: Annotated[bool, typer.Option("--shrink", help="Make a schedule that fails small, and save it.")] = False,
     when: Annotated[
@@ -71,7 +72,7 @@ def command(
     profile = read_profile(profile_file) if profile_file is not None else None
     how = _How(iut, profile or EVERYTHING, profile.roles if profile is not None else frozenset(Role), results)
     if corpus is not None and run is not None and schedule is None:
-        told = _of_corpus(corpus, run, how)
+        told = _of_corpus(place_of(corpus), run, how)
     elif schedule is not None and corpus is None and run is None:
         told = _of_schedule(schedules.read(schedule), str(schedule), schedule.stem, how)
     else:

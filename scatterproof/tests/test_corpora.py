@@ -90,17 +90,32 @@ def test_what_is_planted_is_a_name_and_a_rate() -> None:
 
 
 @pytest.mark.parametrize(
-    "words",
-    ["corpus --runs 1 --out A", "mine A", "mine --follow A", "mine --mapping none.toml A", "import A --out o"],
+    ("words", "address", "exit_code", "why"),
+    [
+        ("corpus --runs 1 --out A", "gs://bucket/corpus", 2, "is an address of a kind that is not read or written"),
+        ("mine A", "gs://bucket/corpus", 2, "is an address of a kind that is not read or written"),
+        ("mine --follow A", "s3://bucket/corpus", 2, "--follow takes no address"),
+        ("import A --out o", "s3://bucket/traces", 2, "what is imported takes no address"),
+        ("corpus --runs 1 --out A", "s3://bucket/corpus", 3, "the storage says: "),
+    ],
 )
-def test_an_address_is_refused_by_its_own_name_before_spark_starts(
-    console: Console, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, words: str
+def test_an_address_of_no_use_is_told_by_its_own_name_before_spark_starts(
+    console: Console,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    words: str,
+    address: str,
+    exit_code: int,
+    why: str,
 ) -> None:
     monkeypatch.chdir(tmp_path)
     monkeypatch.setattr(SparkSession, "Builder", None)
-    code, said, complaint = console(*words.replace("A", "s3://bucket/corpus").split())
-    assert (code, said) == (2, "")
-    assert "s3://bucket/corpus: is an address, and only folders are" in " ".join(complaint.split())
+    monkeypatch.setenv("AWS_ENDPOINT_URL", "http://127.0.0.1:1")  # nobody answers there
+    monkeypatch.setenv("AWS_ACCESS_KEY_ID", "anybody")
+    monkeypatch.setenv("AWS_SECRET_ACCESS_KEY", "anything")
+    code, said, complaint = console(*words.replace("A", address).split())
+    assert (code, said) == (exit_code, "")
+    assert f"{address}: {why}" in " ".join(complaint.split())
     assert not list(tmp_path.iterdir())
 
 

@@ -5,6 +5,7 @@ Sources are read as streams: memory holds some thousand rows a task, and the gap
 
 from __future__ import annotations
 
+import uuid
 from collections import Counter
 from collections.abc import Sequence
 from functools import partial
@@ -23,15 +24,16 @@ from scatterproof.spark.layout import (
     Manifest,
     RunEntry,
     events_path,
+    folder_of,
     quarantine_path,
-    refuse_address,
-    replaced_folder,
     runs_path,
+    write_manifest,
 )
 from scatterproof.spark.mapping import Mapping, no_mapping, read_mapping
 from scatterproof.spark.session import MASTER, session_on
+from scatterproof.spark.unfinished import Unfinished, unfinished_folder
 from scatterproof.spec.errors import BadInput
-from scatterproof.spec.files import write_atomically
+from scatterproof.spec.storage import reached
 from scatterproof.spec.trace_writer import RunsWriter
 
 # What one pair of files is made of: enough to be worth opening, little enough that tasks even out.
@@ -68,6 +70,10 @@ class _Share(msgspec.Struct, frozen=True):
     file: int
     sources: tuple[Source, ...]
 
+    @property
+    def bytes(self) -> int:
+        return sum(source.bytes for source in self.sources)
+
 
 class _Made(msgspec.Struct, frozen=True):
     entries: list[RunEntry]
@@ -89,21 +95,23 @@ def import_traces(
     sources number a run alike; CannotRun without Java. Single rows are never a reason to stop: see `quarantine`.
     """
     load(protocol)
-    for path in (*given, out):
-        refuse_address(path)
+    given = [folder_of(path, "what is imported") for path in given]
+    out = reached(out)
     mapping = no_mapping(protocol) if mapping_file is None else read_mapping(mapping_file, protocol)
     found = find_sources(given, mapping)
     if any(source.kind is SourceKind.CAPTURE for source in found.sources):
         wire_of(protocol)
     shares = _shared_out(found.sources)
-    with replaced_folder(out.absolute(), MANIFEST) as folder, session_on(master, out.absolute().parent) as session:
-        for name in ("events", "runs"):
-            (folder / name).mkdir()
+    anew = uuid.uuid4().bytes  # there is nothing of such settings to go on with
+    with (
+        unfinished_folder(out.absolute(), MANIFEST, anew) as unfinished,
+        session_on(master, unfinished.folder) as session,
+    ):
         made = run_tasks(
             session,
             shares,
-            partial(_make_file, folder, mapping),
-            weights=[sum(source.bytes for source in share.sources) for share in shares],
+            partial(_make_part, unfinished, mapping),
+            weights=[share.bytes for share in shares],
             on_progress=on_progress,
         )
         entries = [entry for part in made for entry in part.entries]
@@ -118,7 +126,7 @@ def import_traces(
             events=sum(entry.events for entry in entries),
             runs=tuple(entries),
         )
-        write_atomically(folder / MANIFEST, msgspec.json.format(msgspec.json.encode(manifest), indent=1) + b"\n")
+        write_manifest(unfinished.folder, manifest)
     read = {entry.source for entry in entries}
     return ImportResult(
         path=str(out),
@@ -145,6 +153,11 @@ def _shared_out(sources: Sequence[Source]) -> list[_Share]:
         parts[-1].append(source)
         size += source.bytes
     return [_Share(number, tuple(part)) for number, part in enumerate(parts)]
+
+
+def _make_part(unfinished: Unfinished, mapping: Mapping, share: _Share) -> _Made:
+    with unfinished.part() as folder:
+        return _make_file(folder, mapping, share)
 
 
 def _make_file(folder: Path, mapping: Mapping, share: _Share) -> _Made:

@@ -27,6 +27,7 @@ from scatterproof.spark.jobs import run_tasks as run
 from scatterproof.spark.mine import mine
 from scatterproof.spark.session import session_on
 from scatterproof.spark.tests.material import material
+from scatterproof.spec.storage import place_of
 
 SEED, RUNS, FILES = 11, 4, 4
 
@@ -74,4 +75,4 @@ def main(protocol: str, master: str, folder: Path, port: int) -> None:
 
 
 if __name__ == "__main__":
-    main(sys.argv[1], sys.argv[2], Path(sys.argv[3]), int(sys.argv[4]))
+    main(sys.argv[1], sys.argv[2], place_of(sys.argv[3]), int(sys.argv[4]))

@@ -12,7 +12,7 @@ import socket
 import subprocess
 import sys
 import threading
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from itertools import pairwise
 from pathlib import Path
@@ -32,7 +32,9 @@ from scatterproof.spark.tests import on_cluster
 from scatterproof.spark.tests.cluster import WITHIN_S, Cluster, Daemon, cluster
 from scatterproof.spark.tests.material import PROTOCOLS, material
 from scatterproof.spark.tests.on_cluster import FILES, RUNS, SEED
+from scatterproof.spark.tests.s3 import STORAGES, storage
 from scatterproof.spec.files import IMPORTED_FROM
+from scatterproof.spec.storage import opened
 
 ANY = PROTOCOLS[0]
 LOOPBACK = {"0100007F", "0000000000000000FFFF00000100007F", "00000000000000000000000001000000"}
@@ -63,23 +65,36 @@ class Gate:
         self._listener.close()
 
 
+@pytest.fixture(scope="module")
+def expected(session: SparkSession, tmp_path_factory: pytest.TempPathFactory) -> MineResult:
+    """What this machine gives; it compiles the checks, too, which the executors then find in the user's cache."""
+    corpus = tmp_path_factory.mktemp("local") / "corpus"
+    make_corpus(ANY, RUNS, SEED, corpus, plant={1: material(ANY).plant}, files=FILES)
+    result = mine(corpus)
+    assert result.violations > 0
+    return result
+
+
 @pytest.mark.slow
-def test_a_job_whose_executors_are_killed_gives_what_this_machine_gives(session: SparkSession, tmp_path: Path) -> None:
-    local, there = tmp_path / "local", tmp_path / "there"
+@pytest.mark.parametrize("kind", STORAGES)
+def test_a_job_whose_executors_are_killed_gives_what_this_machine_gives(
+    expected: MineResult, tmp_path: Path, kind: str
+) -> None:
+    there = tmp_path / "there"
     there.mkdir()
-    make_corpus(ANY, RUNS, SEED, local / "corpus", plant={1: material(ANY).plant}, files=FILES)
-    expected = mine(local / "corpus")  # compiles the checks, too, which the executors then find in the user's cache
-    assert expected.violations > 0
     gate = Gate()
-    with cluster(tmp_path) as workers, _driver(workers.master, there, gate):
-        # Its worker starts another executor; in the second job the worker is gone as well.
-        _hold_and_kill(gate, workers, Daemon.kill_children)
-        assert LOOPBACK >= workers.listening() > set()
-        _hold_and_kill(gate, workers, Daemon.kill)
-    _same_corpora(there / "corpus", local / "corpus")
-    found = msgspec.json.decode((there / "corpus" / MINED / SUMMARY).read_bytes(), type=MineResult)
-    assert msgspec.structs.replace(found, path=expected.path) == expected
-    assert _without_commands(found) == _without_commands(expected)
+    with storage(kind, there) as (place, known):
+        with cluster(tmp_path) as workers, _driver(workers.master, there, place, known, gate):
+            # Its worker starts another executor; in the second job the worker is gone as well.
+            _hold_and_kill(gate, workers, Daemon.kill_children)
+            assert LOOPBACK >= workers.listening() > set()
+            _hold_and_kill(gate, workers, Daemon.kill)
+        _same_corpora(place / "corpus", Path(expected.path))
+        found = msgspec.json.decode((place / "corpus" / MINED / SUMMARY).read_bytes(), type=MineResult)
+        assert msgspec.structs.replace(found, path=expected.path) == expected
+        assert _without_commands(found) == _without_commands(expected)
+    # Nothing was left in a folder that executors might share.
+    assert kind == "folder" or not list(tmp_path.rglob("*.parquet"))
 
 
 def _without_commands(result: MineResult) -> list[dict[str, Any]]:
@@ -106,18 +121,23 @@ def _hold_and_kill(gate: Gate, workers: Cluster, kill: Callable[[Daemon], None])
 
 
 @contextmanager
-def _driver(master: str, folder: Path, gate: Gate) -> Iterator[None]:
-    """The process whose session is on the cluster; nothing was wrong with it at the end."""
+def _driver(master: str, folder: Path, place: Path, known: Mapping[str, str], gate: Gate) -> Iterator[None]:
+    """The process whose session is on the cluster; nothing was wrong with it at the end.
+
+    folder: for what it writes of itself.
+    place: for the corpus.
+    known: what executors must have in their environment to find that.
+    """
     settings = folder / "settings"
     settings.mkdir()
-    (settings / "spark-defaults.conf").write_text(
-        "spark.executor.memory 512m\nspark.executor.extraJavaOptions -XX:TieredStopAtLevel=1 -XX:+UseSerialGC\n"
-    )
+    lines = [f"spark.executorEnv.{name} {value}" for name, value in known.items()]
+    lines += ["spark.executor.memory 512m", "spark.executor.extraJavaOptions -XX:TieredStopAtLevel=1 -XX:+UseSerialGC"]
+    (settings / "spark-defaults.conf").write_text("\n".join(lines))
     output = folder / "output"
     with (
         output.open("w") as written,
         subprocess.Popen(
-            [sys.executable, on_cluster.__file__, ANY, master, folder, str(gate.port)],
+            [sys.executable, on_cluster.__file__, ANY, master, str(place), str(gate.port)],
             cwd=IMPORTED_FROM,
             env={**os.environ, "PYTHONPATH": str(IMPORTED_FROM), "SPARK_CONF_DIR": str(settings)},
             stdin=subprocess.DEVNULL,
@@ -146,4 +166,4 @@ def _same_corpora(one: Path, other: Path) -> None:
         files = sorted(path.name for path in (one / kind).iterdir())
         assert files == sorted(path.name for path in (other / kind).iterdir())
         for name in files:
-            assert pq.read_table(one / kind / name) == pq.read_table(other / kind / name)
+            assert pq.read_table(opened(one / kind / name)) == pq.read_table(other / kind / name)

@@ -152,11 +152,11 @@ import os, signal, sys
 from pathlib import Path
 from scatterproof.spark import corpus
 make, driver = corpus._make_and_note, os.getpid()
-def until_killed(folder, notes, share):
+def until_killed(unfinished, share):
     if share.file == 2:
         os.kill(driver, signal.SIGKILL)
         os.kill(os.getpid(), signal.SIGKILL)
-    make(folder, notes, share)
+    make(unfinished, share)
 corpus._make_and_note = until_killed
 corpus.make_corpus(sys.argv[1], 6, 11, Path(sys.argv[2]), "local[1]", files=6)
 """
