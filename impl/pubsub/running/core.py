@@ -48,7 +48,7 @@ MARKS, TREATMENT = Marks(), Treatment()
 
 
 class Core:
-    """now_ns: Unix time, set by the driver.
+    """now_ns, steady_ns: Unix time, and a clock that is never set; both are set by the driver.
     held: the messages that the store had, by number.
     greeting: neighbours that were dialled and have not said yet who they are.
     """
@@ -65,7 +65,7 @@ class Core:
         all_paths: bool = False,
     ) -> None:
         self.name, self.incarnation, self.rules = name, incarnation, rules
-        self.now_ns = 0
+        self.now_ns = self.steady_ns = 0
         self.counts: Counter[str] = Counter()
         self.flow = Flow(marks, self.counts)
         self.ledger = Ledger(is_kept=kept is not None, last_message=max(kept.messages, default=0) if kept else 0)

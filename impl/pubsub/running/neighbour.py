@@ -14,7 +14,7 @@ from scatterproof.impl.pubsub.running.core import Core
 from scatterproof.impl.pubsub.running.link import Link
 from scatterproof.impl.pubsub.running.messages import Alive, Echo, Frames, Hello, Probe, Refused, encode
 from scatterproof.impl.pubsub.running.outbox import Outbox
-from scatterproof.impl.pubsub.running.ways import Way, Ways
+from scatterproof.impl.pubsub.ways import Way, Ways
 from scatterproof.spec.errors import BadInput
 
 Say: TypeAlias = Callable[[str], None]
@@ -64,8 +64,8 @@ class Neighbour:
         self._outbox.write(self._core.hello(peer or self._known.get(self._dialled, "")))
 
     def _probe(self, way: Way) -> None:
-        way.asked(self._core.now_ns)
-        self._outbox.write(encode(Probe(self._core.now_ns)))
+        way.asked(self._core.steady_ns)
+        self._outbox.write(encode(Probe(self._core.steady_ns)))
 
     def receive(self, data: bytes) -> None:
         self._silent = 0
@@ -81,7 +81,7 @@ class Neighbour:
                     self._outbox.write(encode(Echo(frame.sent_ns)))
                 elif isinstance(frame, Echo):
                     if self._of is not None:
-                        self._of[0].answered(self._of[1], frame.sent_ns, self._core.now_ns)
+                        self._of[0].answered(self._of[1], frame.sent_ns, self._core.steady_ns)
                 elif self.link is not None:
                     self._core.take(self.link, frame)
                 elif isinstance(frame, Hello):
@@ -131,7 +131,7 @@ class Neighbour:
     def lost(self) -> None:
         self._core.greeted(self)
         if self._of is not None:
-            self._of[0].broke(self._of[1], self._core.now_ns)
+            self._of[0].broke(self._of[1], self._core.steady_ns)
         link, self.link = self.link, None
         if link is not None and link.outbox is self._outbox:
             self._core.part(link)

@@ -26,8 +26,8 @@ from scatterproof.impl.pubsub.running.neighbour import Neighbour, Say
 from scatterproof.impl.pubsub.running.provisioning import Managed
 from scatterproof.impl.pubsub.running.store import Store
 from scatterproof.impl.pubsub.running.table import Treatment
-from scatterproof.impl.pubsub.running.ways import Way, Ways
 from scatterproof.impl.pubsub.translation.nats_codec import MAX_PAYLOAD
+from scatterproof.impl.pubsub.ways import Way, Ways
 from scatterproof.spec.errors import CannotRun, ScatterproofError
 
 Address: TypeAlias = tuple[str, int]
@@ -180,7 +180,7 @@ class Server:
     # ---------------------------------------------------------------- wires
 
     def take_time(self) -> None:
-        self.core.now_ns = time.time_ns()
+        self.core.now_ns, self.core.steady_ns = time.time_ns(), time.monotonic_ns()
 
     def _turn(self) -> None:
         self.take_time()

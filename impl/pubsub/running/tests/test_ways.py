@@ -9,13 +9,13 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from scatterproof.impl.pubsub.running import ways as module
+from scatterproof.impl.pubsub import ways as module
 from scatterproof.impl.pubsub.running.core import Core
 from scatterproof.impl.pubsub.running.neighbour import Neighbour
 from scatterproof.impl.pubsub.running.outbox import Outbox
 from scatterproof.impl.pubsub.running.tests.joined import Taker
-from scatterproof.impl.pubsub.running.ways import STEADY, Ways
 from scatterproof.impl.pubsub.translation.messages import Message
+from scatterproof.impl.pubsub.ways import STEADY, Ways
 
 MS = 1_000_000
 
@@ -167,6 +167,17 @@ class Twice:
             pass
 
 
+def test_a_unix_clock_that_is_set_changes_no_measurement() -> None:
+    two = Twice()
+    two.cut(0)
+    core = two.cores[1]
+    core.now_ns, core.steady_ns = 10**18, 5 * MS
+    two.open(0)
+    core.now_ns, core.steady_ns = 2 * 10**18, 7 * MS
+    two.run()
+    assert two.ways.all[0].latency_ns == 2 * MS / 8  # the first probe took no time
+
+
 _steps = st.lists(
     st.one_of(
         st.tuples(st.sampled_from(["open", "cut", "change", "publish"]), st.integers(0, 1)),
@@ -237,7 +248,7 @@ def test_two_appliances_are_no_ways_to_one() -> None:
     assert "the neighbour at a:1 is not linked: a and c are two; give a --neighbour for each" in two.said
 
 
-@pytest.mark.parametrize("rule", [lambda cost, current: cost <= current, lambda cost, current: False])
+@pytest.mark.parametrize("rule", [lambda cost, current, _: cost <= current, lambda *_: False])
 def test_another_rule_is_told(rule: object, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(module, "is_better", rule)
     with pytest.raises(AssertionError):

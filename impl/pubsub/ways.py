@@ -1,9 +1,10 @@
-"""The ways to one neighbour that has several addresses: each is measured, and messages take the best.
+"""The ways to one neighbour: each is measured by probes, which the neighbour echoes, and messages take the best.
 
-Each way keeps a connection, and sends a probe on it at each tick, which the neighbour echoes. The end that dials
-chooses: at once where the way in use breaks, otherwise only when another way was clearly better for some probes in a
-row, so that the choice does not swing. To change the way, it greets the neighbour on the new one: both compare their
-numbers, and send again what was not acknowledged, as after a broken connection.
+In the appliance to run a way is a connection to one of the neighbour's addresses, and the end that dials chooses; in
+the reference it is a link, and each end chooses for what it sends. The choice changes at once where the way in use
+breaks, otherwise only when another way was clearly better for some probes in a row, so that it does not swing. After
+a change, what was not acknowledged is sent again: the appliance to run greets on the new way, and both ends compare
+their numbers, as after a broken connection.
 
 Clauses: PS-NEIGHBOUR. TLA+: `Change` and `Lose` of Rerouting.
 """
@@ -14,7 +15,7 @@ from collections.abc import Callable, Iterable
 from math import inf
 
 STEADY = 3  # probes in a row
-_LEAST_NS = 1_000_000  # differences strictly below this do not count
+_LEAST_NS = 1_000_000  # differences strictly below this do not count where messages cross real networks
 _OF_LATENCY, _OF_JITTER, _OF_LOSS = 1 / 8, 1 / 4, 1 / 8  # the weight of the last probe; the first two as in RFC 6298
 
 
@@ -24,16 +25,16 @@ def cost_ns(latency_ns: float, jitter_ns: float, loss: float) -> float:
     return (latency_ns + 4 * jitter_ns) / (1 - loss) if loss < 1 else inf
 
 
-def is_better(cost: float, current: float) -> bool:
-    """Whether a way of this cost is clearly better than the current one."""
-    return 2 * cost + _LEAST_NS <= current
+def is_better(cost: float, current: float, least_ns: int) -> bool:
+    """Whether a way of this cost is clearly better than the current one, by `least_ns` at the least."""
+    return 2 * cost + least_ns <= current
 
 
 class Way:
     """One way, with its measurements.
 
     name: for people.
-    greet: greets the neighbour on the connection; None while there is none.
+    greet: called when messages are to take this way; None while there is no connection.
     latency_ns: smoothed round trip, in ns; None before the first echo.
     jitter_ns: smoothed deviation of the round trip, in ns.
     loss: smoothed share of lost probes, from 0 to 1.
@@ -66,7 +67,13 @@ class Way:
     def broke(self) -> None:
         """Note that the connection ended. The probes on it are lost, except where the change of way ended it."""
         self.greet = None
-        for _ in self._asked if not self.is_left else ():
+        if self.is_left:
+            self._asked.clear()
+        self.lost()
+
+    def lost(self) -> None:
+        """Note that the open probes are lost."""
+        for _ in self._asked:
             self.loss += _OF_LOSS * (1 - self.loss)
         self._asked.clear()
 
@@ -84,7 +91,8 @@ class Ways:
     peer: the neighbour's name, empty until it is known.
     """
 
-    def __init__(self, names: Iterable[str]) -> None:
+    def __init__(self, names: Iterable[str], least_ns: int = _LEAST_NS) -> None:
+        self._least_ns = least_ns
         self.all = [Way(name) for name in names]
         self.used: Way | None = None
         self.peer = ""
@@ -98,7 +106,8 @@ class Ways:
     def answered(self, way: Way, sent_ns: int, now_ns: int) -> None:
         way.answered(sent_ns, now_ns)
         best = self._best(now_ns)
-        if self.used is None or best is self.used or not is_better(best.cost(now_ns), self.used.cost(now_ns)):
+        used = inf if self.used is None else self.used.cost(now_ns)
+        if self.used is None or best is self.used or not is_better(best.cost(now_ns), used, self._least_ns):
             self._better = None, 0
             return
         # Count only the better way's own probes: those of others say nothing new about it.
