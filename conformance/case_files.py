@@ -50,7 +50,7 @@ class WrittenCase(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fiel
     clocks: by how many ns each node's is ahead.
     drifts: by how many parts in 1e9 each node's goes too fast.
     faults: `lose 0>3 1 2`: the packets 1 and 2, from 0, of the link from node 0 to node 3; `delay 0>3 500 1` and
-        `duplicate 0>3 500 1`: by 500 ns. The link may be `all`.
+        `duplicate 0>3 500 1`: by 500 ns. The link may be `all`, or `0>3/2`, the second from node 0 to node 3.
     failures: `1_000 crash 2 3`, or `1_000..2_000 cut 0>3`, which comes back then.
     set: parameters.
     """
@@ -271,15 +271,17 @@ def _in_order(failures: Iterable[Failure]) -> tuple[Failure, ...]:
 
 
 def _links(word: str, network: Topology) -> tuple[LinkId, ...]:
-    """The links that a word names: `0>3`, or `all`."""
+    """The links that a word names: `0>3`, or `all`; `0>3/2` is the second of several between the two."""
     if word == "all":
         return tuple(range(len(network.links)))
-    source, _, target = word.partition(">")
+    ends, _, place = word.partition("/")
+    source, _, target = ends.partition(">")
     link = Link(int(source), int(target)) if source.isdigit() and target.isdigit() else None
-    if link not in network.links:
+    found = [number for number, one in enumerate(network.links) if one == link]
+    if not 1 <= int(place or 1) <= len(found):
         there = " ".join(f"{one.source}>{one.target}" for one in network.links)
         raise BadInput(f"{word!r} is no link; the network has {there}")
-    return (network.links.index(link),)
+    return (found[int(place or 1) - 1],)
 
 
 def _in_turn(word: str, number: int) -> str:

@@ -8,8 +8,9 @@ from scatterproof.spec.errors import BadInput
 _NODE_LIMIT = 1 << 32  # packets name nodes in 32 bits
 
 
-def check(config: NodeConfig) -> None:
-    """Raise BadInput, with one sentence, for a configuration that contradicts itself."""
+def check(config: NodeConfig, *, several_links: bool = False) -> None:
+    """Raise BadInput, with one sentence, for a configuration that contradicts itself. several_links: whether it may
+    name several links to one node."""
 
     def refuse(problem: str) -> BadInput:
         return BadInput(f"node {config.node}: {problem}")
@@ -34,5 +35,5 @@ def check(config: NodeConfig) -> None:
         if link not in config.egress:
             raise refuse(f"next_link leads to host {host} over link {link}, which is no egress link of the node")
     hosts = [host for host, _ in config.next_link]
-    if len(set(hosts)) < len(hosts):
+    if len(set(hosts)) < len(hosts) and not several_links:
         raise refuse("next_link names a host twice; give each host one link")

@@ -140,7 +140,8 @@ class NodeConfig(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     """What one node is told at its start (the `init` of the adapter contract).
 
     ingress, egress: link ids, of used links only.
-    next_link: egress link towards each host and client, as (node, link) pairs.
+    next_link: egress link towards each host and client, as (node, link) pairs: each one, where the protocol uses
+        several links between two nodes.
     reaching: for each egress link, in the order of `egress`, the ingress links from which data can reach it.
     """
 
@@ -159,13 +160,17 @@ def node_config(
 ) -> NodeConfig:
     """The configuration of `node` in `topology`."""
     egress = tuple(link for link in topology.egress(node) if link in routes.used)
+    next_link = [(end, link) for end, link in enumerate(routes.next_link[node]) if link in egress]
+    if routes.several_links:
+        by_ends = {end: topology.links[link] for end, link in next_link}
+        next_link = [(end, link) for end, ends in by_ends.items() for link in egress if topology.links[link] == ends]
     return NodeConfig(
         node=node,
         role=topology.nodes[node].role,
         protocol=protocol,
         ingress=tuple(link for link in topology.ingress(node) if link in routes.used),
         egress=egress,
-        next_link=tuple((end, link) for end, link in enumerate(routes.next_link[node]) if link in egress),
+        next_link=tuple(next_link),
         reaching=tuple(routes.reaching[link] for link in egress),
         parameters=parameters,
     )

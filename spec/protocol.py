@@ -5,9 +5,11 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass
 
+from msgspec.structs import replace
+
 from scatterproof.spec import plugins
 from scatterproof.spec.errors import BadInput
-from scatterproof.spec.topology import Topology
+from scatterproof.spec.topology import Routes, Topology, route
 from scatterproof.spec.trace import schema
 
 
@@ -19,12 +21,14 @@ class SpecPlugin:
     delivery: what is handed to an application; None where nothing is.
     beginning: what a node says when it begins with a message by itself; None where none does.
     refuse_network: raises BadInput for a network in which the protocol cannot work.
+    several_links: whether nodes use all links between two, where there are several, and choose by themselves.
     """
 
     packet: type
     delivery: type | None = None
     beginning: type | None = None
     refuse_network: Callable[[Topology], None] = lambda topology: None
+    several_links: bool = False
 
     @property
     def messages(self) -> dict[str, type]:
@@ -47,3 +51,13 @@ def refuse_network(protocol: str, topology: Topology) -> None:
     plugin = plugins.find("spec", SpecPlugin, protocol)
     if plugin is not None:
         plugin.refuse_network(topology)
+
+
+def routes_of(protocol: str, topology: Topology) -> Routes:
+    """Routes of the protocol: where its nodes use several links between two, all of those are used."""
+    found, plugin = route(topology), plugins.find("spec", SpecPlugin, protocol)
+    if plugin is None or not plugin.several_links:
+        return found
+    joined = {topology.links[link] for link in found.used}
+    used = frozenset(number for number, link in enumerate(topology.links) if link in joined)
+    return replace(found, used=used, several_links=True)

@@ -77,11 +77,13 @@ class Routes(msgspec.Struct, frozen=True):
     reaching[e]: the ingress links of e's source from which data can reach egress link e; empty on egress links of hosts
     and clients.
     used: the links that data of some sender to some receiver can take.
+    several_links: whether nodes use all links between two, where there are several, and choose by themselves.
     """
 
     next_link: tuple[tuple[LinkId, ...], ...]
     reaching: tuple[tuple[LinkId, ...], ...]
     used: frozenset[LinkId]
+    several_links: bool = False
 
     def path(self, topology: Topology, sender: NodeId, receiver: NodeId) -> tuple[LinkId, ...]:
         """The links from sender to receiver, in order; empty when there is no route."""

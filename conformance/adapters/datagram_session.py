@@ -27,8 +27,9 @@ from scatterproof.conformance.supervisor import MARK, Child, ChildFailure, Limit
 from scatterproof.spec import schedule as schedules
 from scatterproof.spec.adapter import Connect, Init, Listening, Payload, Ready, Stop, Stopped, Submit
 from scatterproof.spec.core import NodeConfig, node_config
+from scatterproof.spec.protocol import routes_of
 from scatterproof.spec.schedule import FailureKind, Schedule, Submission
-from scatterproof.spec.topology import NodeId, Role, route
+from scatterproof.spec.topology import NodeId, Role
 from scatterproof.spec.trace import CLEAN, Trace, schema
 
 QUIET_NS = 1_000_000_000  # a message that has not moved for so long is not on its way
@@ -49,7 +50,7 @@ class DatagramSession:
     ) -> None:
         """Raises CannotRun when the relay's sockets cannot be opened."""
         topology = schedule.topology
-        routes = route(topology)
+        routes = routes_of(schedule.protocol, topology)
         self._schedule = schedule
         self._commands = commands
         self._folder = folder
@@ -178,7 +179,8 @@ class DatagramSession:
         name = f"{node}-{schedule.topology.nodes[node].name}{f'.{life}' if life else ''}"
         if life:
             again = {**schedule.parameters, "incarnation": life}
-            config = node_config(node, schedule.topology, route(schedule.topology), schedule.protocol, again)
+            routes = routes_of(schedule.protocol, schedule.topology)
+            config = node_config(node, schedule.topology, routes, schedule.protocol, again)
         # Every reading is above zero, whatever the machine's clock says.
         least = min(0, *(schedule.clock(other).offset_ns for other in range(len(self._configs))))
         offset = schedule.clock(node).offset_ns - least

@@ -12,8 +12,9 @@ from scatterproof.conformance.protocol import Plugin, load
 from scatterproof.spec import clauses
 from scatterproof.spec.core import AnyCore, NodeConfig, Parameter, node_config
 from scatterproof.spec.errors import BadInput
+from scatterproof.spec.protocol import routes_of
 from scatterproof.spec.schedule import Schedule
-from scatterproof.spec.topology import NodeId, route
+from scatterproof.spec.topology import NodeId
 from scatterproof.spec.trace import ABSENT, Header, Kind, Order, Trace, schema
 
 MakeNode = Callable[[NodeConfig], AnyCore]
@@ -70,7 +71,7 @@ class _Population:
     def __init__(self, schedule: Schedule, make_node: MakeNode) -> None:
         self._schedule = schedule
         self._make_node = make_node
-        self._routes = route(schedule.topology)
+        self._routes = routes_of(schedule.protocol, schedule.topology)
         self._incarnations = [0] * len(schedule.topology.nodes)
         self._made: list[AnyCore] = []
         self.nodes: list[AnyCore] = []

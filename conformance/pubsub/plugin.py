@@ -43,13 +43,17 @@ def parameters(given: Mapping[str, Parameter]) -> dict[str, int]:
         **vocabulary.counts(given),
         "appliances": chosen.number("appliances"),
         "takes_all_paths": int(chosen["paths"] == "all"),
+        "takes_the_best": int(chosen["paths"] == "best"),
     }
 
 
 def not_applicable(clause: str, given: Mapping[str, Parameter]) -> str | None:
     if clause in OF_SESSIONS and Parameters("pubsub", given).number("sessions") == 0:
         return "clients are connected all the while, and nothing is retained"
-    takes_all_paths = Parameters("pubsub", given)["paths"] == "all"
+    paths = Parameters("pubsub", given)["paths"]
+    takes_all_paths = paths == "all"
+    if clause == "PS-NEIGHBOUR" and paths != "best":
+        return "there is one link to each neighbour"
     if clause == "PS-MULTIPATH" and not takes_all_paths:
         return "each message takes one way"
     if clause == "PS-COVER" and takes_all_paths:
@@ -58,14 +62,19 @@ def not_applicable(clause: str, given: Mapping[str, Parameter]) -> str | None:
 
 
 def _tables(topology: Topology, given: Mapping[str, Parameter]) -> Surroundings:
-    """The arrays that checks read. Raises BadInput for a ring where messages take one way: subscriptions would circle
-    in it for ever."""
-    hosts = len(topology.hosts())
-    between = sum(link.source < link.target < hosts for link in topology.links)
-    if between > hosts - 1 and Parameters("pubsub", given)["paths"] == "one":
+    """The arrays that checks read. Raises BadInput for a ring where messages take one way, since subscriptions would
+    circle in it for ever, and for several links between two appliances where messages do not take the best."""
+    hosts, paths = len(topology.hosts()), Parameters("pubsub", given)["paths"]
+    links = [(link.source, link.target) for link in topology.links if link.source < link.target < hosts]
+    between = len(set(links))
+    if between > hosts - 1 and paths != "all":
         raise BadInput(
             f"topology: {hosts} appliances are joined by {between} pairs of links, and messages take one way; join "
             'them as a tree, or give parameter paths = "all"'
+        )
+    if len(links) > between and paths != "best":
+        raise BadInput(
+            'topology: two appliances are joined more than once; join them once, or give parameter paths = "best"'
         )
     return vocabulary.arrays(given)
 
@@ -83,6 +92,8 @@ def _judges() -> Judges:
         checks,
         keeping_checks,
         keeping_oracles,
+        neighbour_checks,
+        neighbour_oracles,
         oracles,
         path_checks,
         path_oracles,
@@ -92,8 +103,9 @@ def _judges() -> Judges:
         shared_oracles,
     )
 
-    found = (*checks.HERE, *session_checks.HERE, *keeping_checks.HERE, *shared_checks.HERE, *path_checks.HERE)
-    written = (oracles, session_oracles, keeping_oracles, shared_oracles, path_oracles)
+    checking = (checks, session_checks, keeping_checks, shared_checks, path_checks, neighbour_checks)
+    written = (oracles, session_oracles, keeping_oracles, shared_oracles, path_oracles, neighbour_oracles)
+    found = tuple(one for module in checking for one in module.HERE)
     judging = {name: oracle for module in written for name, oracle in module.ORACLES.items()}
     return Judges(checks=found, oracles=judging, premises=compiled_apart("pubsub"))
 

@@ -31,6 +31,7 @@ WRONG = (
     ("star 2", "star two", IN_CASE + "network 'star two': invalid literal for int()"),
     ("star 2", "star 2 3", IN_CASE + "network 'star 2 3': too many positional arguments"),
     ("all = 500", '"0>1" = 500', IN_CASE + "delays: '0>1' is no link; the network has 0>2 2>0 1>2 2>1"),
+    ("lose 0>2 1", "lose 0>2/2 1", IN_CASE + "faults, 'lose 0>2/2 1': '0>2/2' is no link; the network has 0>2 2>0"),
     ("0 all scatter", "0 all", IN_CASE + "steps, '0 all': give when, by which node, and what"),
     ("all scatter", "all gather", IN_CASE + "steps, '0 all gather': 'gather' is no step; there are scatter"),
     ("0 all", "0+5 all", IN_CASE + "steps, '0+5 all scatter': '0+5' is no number; write 1_000, 1_000+500*3 or 2..4"),

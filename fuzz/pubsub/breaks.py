@@ -7,6 +7,7 @@ BREAKS = {
     "PS-ORDER": "is_next/any",
     "PS-QOS-LEVEL": "delivered_level/published",
     "PS-COVER": "stays_home/never",
+    "PS-NEIGHBOUR": "sent_again/nothing",
     "PS-MULTIPATH": "is_first/any",
     "PS-ANSWER": "appliance/mute",
 }

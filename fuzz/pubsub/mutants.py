@@ -125,6 +125,8 @@ MUTANTS: tuple[HandMutant, ...] = (
         "Best-effort messages are taken in any order, as often as they come.",
         lambda number, last: False,
     ),
+    _rule("sent_again/nothing", "Where the way changes, what is sent from then on goes there.", lambda unheard: ()),
+    _rule("sent_again/the-last", "Where the way changes, the last message alone goes again.", lambda one: one[-1:]),
     _rule("is_first/any", "On all paths each copy is passed on.", lambda number, passed: True),
     _rule("is_first/not-the-last", "All but the last is taken for new.", lambda number, passed: number != passed),
     _appliance("appliance/ends-the-path", "On all paths what comes from a neighbour goes to none.", _EndsThePath),

@@ -11,5 +11,8 @@ ON_MODEL: dict[str, tuple[str, str]] = {
     "is_first/any": ("Meets", "WherePathsMeet"),
     "is_first/not-the-last": ("IsFirst", "NotTheLast"),
     "is_first/never": ("IsFirst", "Never"),
+    "sent_again/nothing": ("SentAgain", "Nothing"),
+    "sent_again/the-last": ("SentAgain", "TheLast"),
+    "is_next/any": ("Takes", "Whatever"),
     "appliance/copy-for-each-filter": ("Copies", "OneForEach"),
 }

@@ -22,7 +22,7 @@ __all__ = ["MATCH_RULES", "RULES", "Appliance", "Client", "MatchRules", "Rules",
 
 def make_core(config: NodeConfig, rules: Rules | None = None, match_rules: MatchRules | None = None) -> AnyCore:
     """The core for one node's configuration; BadInput for one that cannot be used."""
-    node.check(config)
+    node.check(config, several_links=True)
     appliances = Parameters("pubsub", config.parameters, f"node {config.node}").number("appliances")
     if (config.role is Role.HOST) != (config.node < appliances):
         raise BadInput(f"node {config.node} is a {config.role}, and appliances is {appliances}; hosts come first")

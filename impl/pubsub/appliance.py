@@ -1,7 +1,8 @@
 """An appliance: carries out its clients' calls, routes messages by the tree of subscriptions, and spreads what is
 wanted over its neighbours. Where messages take all paths at once, they go to all neighbours, and nothing is spread.
+Where there are several links to one neighbour, they take the best.
 
-Clauses: PS-ROUTE, PS-COVER, PS-MULTIPATH, PS-ORDER, PS-QOS-LEVEL, PS-ANSWER.
+Clauses: PS-ROUTE, PS-COVER, PS-NEIGHBOUR, PS-MULTIPATH, PS-ORDER, PS-QOS-LEVEL, PS-ANSWER.
 """
 
 from __future__ import annotations
@@ -29,10 +30,11 @@ from scatterproof.spec.core import (
 )
 from scatterproof.spec.parameters import Parameters
 from scatterproof.spec.pubsub.messages import LEVELS, CallName, Delivery, Packet, PacketName
-from scatterproof.spec.topology import NodeId
+from scatterproof.spec.topology import LinkId, NodeId
 
 Effects = list[ClientEffect[Packet, Delivery]]
-_OF_APPLIANCES = frozenset({PacketName.WANT, PacketName.DROP, PacketName.HAD, PacketName.MESSAGE})
+_PROBING = (PacketName.PROBE, PacketName.ECHO)
+_OF_APPLIANCES = frozenset({PacketName.WANT, PacketName.DROP, PacketName.HAD, PacketName.MESSAGE, *_PROBING})
 _OF_PATHS = frozenset({PacketName.MESSAGE})
 
 
@@ -45,7 +47,10 @@ class Appliance:
         given = Parameters("pubsub", config.parameters, f"node {config.node}")
         self._me, self._rules, appliances = config.node, rules, given.number("appliances")
         retry_ns, resends = given.number("retry_ns"), given.number("resends")
-        self._streams = {node: Stream(self._me, link, rules, retry_ns, resends) for node, link in config.next_link}
+        links: dict[NodeId, list[LinkId]] = {}
+        for node, link in config.next_link:
+            links.setdefault(node, []).append(link)
+        self._streams = {node: Stream(self._me, to, rules, retry_ns, resends) for node, to in links.items()}
         self._links = dict(config.next_link)
         self._words = Vocabulary(given, rules, match_rules)
         self._neighbours = frozenset(node for node in self._links if node < appliances)
@@ -60,6 +65,10 @@ class Appliance:
         self._passed: dict[tuple[NodeId, int, bool], int] = {}
 
     def handle(self, event: ClientEvent[Packet]) -> Sequence[ClientEffect[Packet, Delivery]]:
+        effects = self._handle(event)
+        return [*effects, *(probe for stream in self._streams.values() for probe in stream.probes(event.now))]
+
+    def _handle(self, event: ClientEvent[Packet]) -> Effects:
         if isinstance(event, TimerFired):
             return [send for stream in self._streams.values() for send in stream.resend(event.now)]
         if not isinstance(event, PacketArrived):
@@ -74,6 +83,10 @@ class Appliance:
         if packet.kind == PacketName.ACK:
             self._streams[packet.hop].acknowledged(packet.serial)
             return []
+        if packet.kind == PacketName.PROBE:
+            return [*self._streams[packet.hop].echo(packet)]
+        if packet.kind == PacketName.ECHO:
+            return [*self._streams[packet.hop].echoed(packet, now)]
         fits, said = self._streams[packet.hop].take(packet)
         return [*said, *(self._take(packet, now) if fits else [])]
 
@@ -91,7 +104,9 @@ class Appliance:
         if packet.hop in self._neighbours:
             known = _OF_PATHS if self._takes_all_paths else _OF_APPLIANCES
             fits = packet.topic > 0 and packet.level in LEVELS
-            if packet.kind != PacketName.MESSAGE:
+            if packet.kind in _PROBING:
+                fits = packet.number > 0 and packet.serial > 0
+            elif packet.kind != PacketName.MESSAGE:
                 fits = packet.filter > 0 and packet.serial > 0
             return None if packet.kind in known and fits else f"{told}, an appliance, lacks something"
         fits = packet.topic > 0 if packet.call == CallName.PUBLISH else packet.filter > 0

@@ -39,7 +39,7 @@ class Client:
         given = Parameters("pubsub", config.parameters, f"node {config.node}")
         self._retry_ns, self._tries = given.number("retry_ns"), given.number("tries")
         self._me, self._link = config.node, config.egress[0]
-        self._stream = Stream(self._me, self._link, rules, self._retry_ns, given.number("resends"))
+        self._stream = Stream(self._me, (self._link,), rules, self._retry_ns, given.number("resends"))
         self._topics, self._filters = (str(given[name]).count("\n") + 1 for name in ("topics", "filters"))
         self._asking: Packet | None = None
         self._sent = 0

@@ -54,6 +54,11 @@ def is_first(number: int, passed: int) -> bool:
     return number > passed
 
 
+def sent_again(unheard: tuple[Packet, ...]) -> tuple[Packet, ...]:
+    """What is sent again where the way to a neighbour changes, of what it has not acknowledged (PS-NEIGHBOUR)."""
+    return unheard
+
+
 def counts_as_covered(contained: bool, part: bool) -> bool:
     """Whether a filter covers another one. contained: it matches all that the other does. part: the other's text is a
     part of its own (PS-COVER)."""
@@ -94,6 +99,7 @@ class Rules:
     level_of_all: Callable[[Sequence[int]], int] = level_of_all
     is_passed_on: Callable[[Any, Any], bool] = is_passed_on
     is_first: Callable[[int, int], bool] = is_first
+    sent_again: Callable[[tuple[Packet, ...]], tuple[Packet, ...]] = sent_again
     counts_as_covered: Callable[[bool, bool], bool] = counts_as_covered
     is_told: Callable[[bool, bool], bool] = is_told
     stays_home: Callable[[bool, bool, bool], bool] = stays_home

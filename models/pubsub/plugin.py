@@ -7,7 +7,7 @@ from scatterproof.models.protocol import ModelsPlugin, TraceModule, claims_besid
 _LEFT_OUT = dict.fromkeys(
     ("PS-QOS-GD", "PS-SESSION", "PS-PER-PUBLISHER", "PS-PERSISTED", "PS-RETAIN", "PS-EXPIRE", "PS-SHARED"),
     "the module has no sessions, and nothing is kept for who subscribes later",
-) | {"PS-MULTIPATH": "the module reads no packets with messages"}
+) | dict.fromkeys(("PS-MULTIPATH", "PS-NEIGHBOUR"), "the module reads no packets with messages")
 
 
 def _traces() -> TraceModule:

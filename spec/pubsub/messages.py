@@ -29,6 +29,7 @@ class PacketName(StrEnum):
     request, answer: of a client's call.
     want, drop: an appliance wants what a filter matches, or does so no more; had: all beyond know that it does.
     message: one on its way; ack: what came with a serial number.
+    probe: one of a link, where there are several between two appliances; echo: the answer to it, on the same link.
     """
 
     REQUEST = "request"
@@ -38,6 +39,8 @@ class PacketName(StrEnum):
     HAD = "had"
     MESSAGE = "message"
     ACK = "ack"
+    PROBE = "probe"
+    ECHO = "echo"
 
 
 class Packet(msgspec.Struct, frozen=True, gc=False):
@@ -45,10 +48,10 @@ class Packet(msgspec.Struct, frozen=True, gc=False):
 
     hop: the node that put it on the link.
     sender, number: the client whose call a request or answer is of, and the number of the call; the client that
-        published a message, and the number of that call.
+        published a message, and the number of that call. number of a probe or echo: of the probe, from 1.
     outcome: of an answer, ok or refused.
     serial: among what its sender puts on the link until it is acknowledged, from 1; 0 for what is sent once. Of an ack:
-        up to which all have come.
+        up to which all have come. Of a probe or echo: the place of its link among those between the two, from 1.
     again: whether a message may have come before.
     The rest: columns of trace.toml, -1 where there is none.
     """

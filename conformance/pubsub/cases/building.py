@@ -3,6 +3,7 @@
 A step is `publishes TOPIC`, `subscribes FILTER` or `unsubscribes FILTER`, named as they are written, with a `level` of
 1 unless it is given; `set` may name topics and filters of the case's own. Appliances are in a row, numbered from 0;
 clients follow: of `row 3 0 2` two, at the appliances 0 and 2. In a ring the last appliance is joined to the first.
+Of `doubled 2 0 1` each two are joined twice.
 """
 
 from __future__ import annotations
@@ -30,9 +31,10 @@ WORDS: dict[str, tuple[tuple[str, ...], tuple[str, ...]]] = {
 }
 
 
-def row_of(appliances: int, clients: Sequence[NodeId], *, closed: bool = False) -> Topology:
-    """Appliances in a row, with clients. closed: whether the last is joined to the first, too."""
-    joined = [(one, one + 1) for one in range(appliances - 1)]
+def row_of(appliances: int, clients: Sequence[NodeId], *, closed: bool = False, ways: int = 1) -> Topology:
+    """Appliances in a row, with clients. closed: whether the last is joined to the first, too. ways: how often two are
+    joined."""
+    joined = [(one, one + 1) for one in range(appliances - 1)] * ways
     return attached(appliances, [*joined, *([(0, appliances - 1)] if closed else ())], clients)
 
 
@@ -96,6 +98,7 @@ CASE_WORDS = CaseWords(
     },
     networks={
         "row": lambda appliances, *clients: row_of(appliances, clients),
+        "doubled": lambda appliances, *clients: row_of(appliances, clients, ways=2),
         "ring": lambda appliances, *clients: row_of(appliances, clients, closed=True),
     },
     delay=lambda _: Delay(HOP_NS),
