@@ -176,22 +176,31 @@ class Session:
         self.outbox = None
         for item in self._sent.values():
             item.again = True
-        leaving = [item for item in (*self._sent.values(), *self._waiting) if item.group and not item.released]
-        if self.durable:
-            # At level 2 the client may have it: only this session knows not to give it a second time.
-            leaving = [item for item in leaving if item.level != 2 or not item.packet_id]
-            self._sent = {key: item for key, item in self._sent.items() if item not in leaving}
-            self._waiting = deque(item for item in self._waiting if item not in leaving)
-            for item in leaving:
-                self._drop(item)
-        else:
+        if not self.durable:
             self.discard()
-        for item in sorted(leaving, key=lambda item: item.place):
+            return
+        # At level 2 the client may have it: only this session knows not to give it a second time.
+        leaving = [item for item in self._of_groups() if item.level != 2 or not item.packet_id]
+        self._sent = {key: item for key, item in self._sent.items() if item not in leaving}
+        self._waiting = deque(item for item in self._waiting if item not in leaving)
+        for item in leaving:
+            self._drop(item)
+        self._hand_on(leaving)
+
+    def _of_groups(self) -> list[Item]:
+        """What another member of a group may get instead, in its order."""
+        found = (item for item in (*self._sent.values(), *self._waiting) if item.group and not item.released)
+        return sorted(found, key=lambda item: item.place)
+
+    def _hand_on(self, leaving: list[Item]) -> None:
+        for item in leaving:
             item.carried.was_sent = item.carried.was_sent or item.packet_id > 0
             self.core.hand_on(item.carried, item.group)
 
     def discard(self) -> None:
-        """Remove the session, its subscriptions and its messages."""
+        """Remove the session, its subscriptions and its messages. What it was to get for a group goes to another
+        member."""
+        leaving = self._of_groups()
         for one in list(self.subscribed.values()):
             self.core.unsubscribe(one)
         self.subscribed.clear()
@@ -200,6 +209,7 @@ class Session:
         self._sent.clear()
         self._waiting.clear()
         self.note("drop_session")
+        self._hand_on(leaving)
 
     # ---------------------------------------------------------------- subscriptions
 

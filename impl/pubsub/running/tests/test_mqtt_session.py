@@ -124,6 +124,17 @@ def test_ps_shared_what_a_member_leaves_comes_marked_at_level_1_and_waits_for_it
     assert [one[:2] for one in said(back)[1:]] == ([second, first] if alone else [second])
 
 
+def test_ps_shared_what_waits_for_a_member_goes_to_another_when_its_session_is_discarded() -> None:
+    broker = Broker()
+    member = broker.connection(connect("d", clean=False), subscribe(1, ("$share/g/x", 2)))
+    broker.connection(connect("p"), publish("x", b"1", 1, 1), publish("x", b"2", 2, 2))
+    member.lost()
+    other = broker.connection(connect("e"), subscribe(1, ("$share/g/x", 2)))
+    said(other)
+    broker.connection(connect("d"))
+    assert sorted(body[-1:] for _, _, body in said(other)) == [b"1", b"2"]
+
+
 def test_no_more_than_a_window_is_on_its_way_to_a_client_that_does_not_acknowledge() -> None:
     broker = Broker()
     slow, publisher = broker.connection(connect("s"), subscribe(1, ("x", 1))), broker.connection(connect("p"))
