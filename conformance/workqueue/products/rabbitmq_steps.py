@@ -56,7 +56,8 @@ class Shape:
 
     leaves: consumers leave, and drop their connections.
     finishes: consumers cancel before they acknowledge.
-    any_order: batches differ in size, and their messages are acknowledged or given back in any order.
+    any_order: batches differ in size, and their messages are acknowledged or given back in any order, but for dead
+        letters, which are given back in order.
     """
 
     leaves: bool = True
@@ -72,7 +73,7 @@ def drawn(seed: int, shape: Shape = Shape(), steps: int = 30) -> Steps:
     found: Steps = [puts(0, SENDER) for _ in range(3)]
     kind = draw.random()
     if kind < 0.25:
-        found += [step for _ in range(steps // 5) for step in _letters(draw)]
+        found += [step for _ in range(steps // 5) for step in _letters(draw, shape)]
         return [Step(Move.ASIDE), *found, *_ALL_ASIDE]
     if kind < 0.5:
         found += [step for _ in range(steps // 5) for step in _batch(draw, shape)]
@@ -113,12 +114,13 @@ def _batch(draw: Random, shape: Shape) -> Sequence[Call | Step]:
     return found
 
 
-def _letters(draw: Random) -> Sequence[Call | Step]:
+def _letters(draw: Random, shape: Shape) -> Sequence[Call | Step]:
     """A batch of client 2, or of dead letters by client 3; or one that client 3 has in hand while client 2 goes on."""
     node = draw.choice(CONSUMERS)
     asks = _receives if node == CONSUMERS[0] else partial(receives_aside, 0, lease_ns=LEASE_NS)
     found: Steps = [puts(0, SENDER) for _ in range(draw.randint(0, 1))]
-    found.append(asks(node, most=draw.randint(1, 3)))
+    most = draw.randint(1, 3)
+    found.append(asks(node, most=most if node == CONSUMERS[1] or shape.any_order else 3))
     ends = [(deletes if draw.random() < 0.3 else gives_back)(0, node, newest=0) for _ in range(3)]
     return [*found, *ends[: draw.randint(0, 3) if node == CONSUMERS[1] else 3]]
 
