@@ -1,8 +1,7 @@
 """Drives jobs of GroupMQ, in Redis, in drawn runs. A put adds a job to its group.
 
-Client 1 adds and removes. Clients 2 and 3 are workers, processes of their own (`groupmq_bridge.mjs`) with one job at a
-time each, that report which jobs they were handed. A job ends (`delete`), or fails and is tried again at once
-(`give_back`). The order times of a run's puts are 1 ms apart; the first is in the last millisecond of a day.
+Client 1 adds and removes; the workers are of `groupmq_bridge.mjs`. The order times of a run's puts are 1 ms apart; the
+first is in the last millisecond of a day.
 """
 
 from __future__ import annotations
@@ -18,18 +17,18 @@ from random import Random
 
 from scatterproof.conformance.adapters.products import Play, Product
 from scatterproof.conformance.serving import program
-from scatterproof.conformance.workqueue.cases.building import deletes, gives_back, puts, receives
+from scatterproof.conformance.workqueue.cases.building import deletes, gives_back, puts
+from scatterproof.conformance.workqueue.products import workers
 from scatterproof.conformance.workqueue.products.bridge import MODULES, Bridge, node_program, version
-from scatterproof.conformance.workqueue.products.history import SECOND_NS, History, vocabulary
+from scatterproof.conformance.workqueue.products.history import vocabulary
 from scatterproof.conformance.workqueue.products.redis_server import INSTALL, redis_server
+from scatterproof.conformance.workqueue.products.workers import GROUPS, SENDER, WORKERS, Job, Worker
 from scatterproof.spec.schedule import Call
 from scatterproof.spec.topology import NodeId
 from scatterproof.spec.trace import Trace
-from scatterproof.spec.workqueue.messages import CallName, Handed
+from scatterproof.spec.workqueue.messages import CallName
 
-SENDER, WORKERS, GROUPS = 1, (2, 3), (1, 2)
-LEASE_NS = 1_000_000 * SECOND_NS  # a worker renews it for as long as it lives and works
-NODE_MAJOR, PATIENCE_S, GLANCE_S = 18, 12.0, 0.1
+NODE_MAJOR = 18
 TIMEOUT_MS, SHORT_MS, MIDNIGHT_MS = 3000, 1000, 20_000 * 86_400_000
 OTHERS = 1100  # jobs of a day
 
@@ -53,61 +52,29 @@ class Move(StrEnum):
     SHORT = "short"
 
 
-@dataclass(frozen=True, slots=True)
-class Step:
-    move: Move
-    node: NodeId = 0
+class Step(workers.Step[Move]):
+    pass
 
 
-@dataclass(slots=True)
-class Job:
-    """A job. name: GroupMQ's. holder: the worker that began it last, and has not ended it."""
-
-    name: str
-    group: int
-    holder: NodeId | None = None
-    done: bool = False
-
-
-@dataclass(slots=True)
-class Worker:
-    """A worker. job: the one that it has begun. removed: whether that was removed since."""
-
-    bridge: Bridge | None = None
-    job: Handed | None = None
-    removed: bool = False
-
-
-class Driver:
+class Driver(workers.Driver):
     """Carries out steps at one queue. port: of Redis. folder: of the clients' output."""
 
+    patience_s, tells_stale = 12.0, False
+
     def __init__(self, port: int, queue: str, folder: Path) -> None:
+        super().__init__()
         self._port, self._queue, self._folder = port, queue, folder
         self._timeout_ms, self._made = TIMEOUT_MS, 0
         self._sender = self._bridge("sender")
-        self.history = History()
-        self._workers = {node: Worker() for node in WORKERS}
-        self._jobs: dict[bytes, Job] = {}
-        self._receipts, self._since_ns, self._stands = 0, 0, False
 
-    def make(self, step: Call | Step) -> None:
-        if self._stands:
-            return  # each further step would take as long
-        self._look()
-        if isinstance(step, Step):
-            self._move(step)
-        elif step.call == CallName.PUT_MESSAGE:
-            group, self._made = int(step.arguments["group"]), self._made + 1
-            body, order_ms = self.history.called(step), MIDNIGHT_MS - 2 + self._made
-            self._jobs[body] = Job(self._sender.ask("add", str(group), body.decode(), order_ms), group)
-            self.history.returned(step.node)
-        else:
-            self._end_job(step)
-        self._since_ns = self.history.now_ns()
-        self._settle()
+    def put(self, call: Call) -> None:
+        group, self._made = int(call.arguments["group"]), self._made + 1
+        body, order_ms = self.history.called(call), MIDNIGHT_MS - 2 + self._made
+        self._jobs[body] = Job(self._sender.ask("add", str(group), body.decode(), order_ms), group)
+        self.history.returned(call.node)
 
     def end(self) -> None:
-        for bridge in [self._sender, *(worker.bridge for worker in self._workers.values())]:
+        for bridge in [self._sender, *(worker.process for worker in self._workers.values())]:
             if bridge is not None:
                 bridge.end()
 
@@ -115,21 +82,10 @@ class Driver:
         words = [str(self._port), self._queue, str(self._timeout_ms)]
         return Bridge(f"GroupMQ-{name}", NODE_MAJOR, "groupmq_bridge.mjs", words, self._folder)
 
-    def _end_job(self, call: Call) -> None:
-        worker, fails = self._workers[call.node], call.call == CallName.GIVE_BACK
-        if worker.bridge is None or worker.job is None:
-            return
-        handed, job = worker.job, self._jobs[worker.job.payload]
-        if not worker.removed:
-            self.history.called(gives_back(0, call.node, newest=1) if fails else deletes(0, call.node, newest=1))
-        worker.bridge.ask("end", "fail" if fails else "done")
-        if not worker.removed:
-            self.history.returned(call.node, about=handed)
-        if job.holder in (call.node, None):
-            job.holder, job.done = None, job.done or not fails
-        worker.job, worker.removed = None, False
+    def end_one(self, worker: Worker, job: Job, *, fails: bool) -> None:
+        worker.process.ask("end", "fail" if fails else "done")
 
-    def _move(self, step: Step) -> None:
+    def move(self, step: Step) -> None:
         worker = self._workers.get(step.node, Worker())
         if step.move is Move.SHORT:
             self._timeout_ms = SHORT_MS
@@ -137,65 +93,32 @@ class Driver:
             time.sleep(2 * self._timeout_ms / 1000)
         elif step.move is Move.OTHERS:
             self._sender.ask("others", OTHERS, MIDNIGHT_MS - 1)
-        elif step.move is Move.START and worker.bridge is None:
-            worker.bridge = self._bridge(f"worker-{step.node}")
-            worker.bridge.ask("work")
-        elif worker.bridge is None:
+        elif step.move is Move.START and worker.process is None:
+            worker.process = self._bridge(f"worker-{step.node}")
+            worker.process.ask("work")
+        elif worker.process is None:
             return
         elif step.move is Move.KILL:
-            worker.bridge.kill()
-            self._lose(step.node, worker, gives_back(0, step.node, newest=1))
+            worker.process.kill()
+            self._lose(worker, gives_back(0, step.node, newest=1))
             self._workers[step.node] = Worker()
-        elif step.move is Move.REMOVE and worker.job is not None and not worker.removed:
+        elif step.move is Move.REMOVE and worker.job is not None and not worker.stale:
             self._sender.ask("remove", self._jobs[worker.job.payload].name)
-            self._lose(step.node, worker, deletes(0, step.node, newest=1))
-            worker.removed = True
+            self._lose(worker, deletes(0, step.node, newest=1))
+            worker.stale = True
 
-    def _lose(self, node: NodeId, worker: Worker, call: Call) -> None:
+    def _lose(self, worker: Worker, call: Call) -> None:
         """Record this call, by which the worker loses its job."""
-        if worker.job is None or worker.removed:
+        if worker.job is None or worker.stale:
             return
-        self.history.called(call)
-        self.history.returned(node, about=worker.job)
+        self.note(call, worker.job)
         job = self._jobs[worker.job.payload]
         job.done = job.done or call.call == CallName.DELETE
-        job.holder = None if job.holder == node else job.holder
+        job.holder = None if job.holder == call.node else job.holder
 
-    def _look(self) -> None:
-        """Record the jobs that workers have begun."""
-        for node, worker in self._workers.items():
-            for body, group in worker.bridge.ask("begun") if worker.bridge is not None else ():
-                job = self._jobs[body.encode()]
-                self._receipts += 1
-                self.history.called(receives(0, node, 1, LEASE_NS), self._since_ns)
-                worker.job = self.history.handed(node, body.encode(), self._receipts, int(group))
-                job.holder = node
-                self.history.returned(node)
-                self._since_ns = self.history.now_ns()
-
-    def _settle(self) -> None:
-        """Wait until workers have begun the jobs that are due; record a receive without a job if they leave one."""
-        begun = time.monotonic()
-        while (idle := self._idle()) is not None:
-            passed_s = time.monotonic() - begun
-            if self._is_due() and passed_s > PATIENCE_S:
-                self.history.called(receives(0, idle, 1, LEASE_NS))
-                self.history.returned(idle)
-                self._stands = True
-                return
-            if not self._is_due() and passed_s > GLANCE_S:
-                return
-            time.sleep(0.01)
-            self._look()
-
-    def _idle(self) -> NodeId | None:
-        workers = self._workers.items()
-        return next((node for node, worker in workers if worker.bridge is not None and worker.job is None), None)
-
-    def _is_due(self) -> bool:
-        """Whether some job is not done, and no job of its group is in progress."""
-        busy = {job.group for job in self._jobs.values() if job.holder is not None}
-        return any(not job.done and job.group not in busy for job in self._jobs.values())
+    def reported(self, node: NodeId, worker: Worker) -> Sequence[bytes]:
+        begun = worker.process.ask("begun") if worker.process is not None else ()
+        return [body.encode() for body in begun]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

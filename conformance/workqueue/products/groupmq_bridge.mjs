@@ -10,7 +10,7 @@ const Redis = require('ioredis')
 
 const redis = new Redis({ host: '127.0.0.1', port: Number(port), maxRetriesPerRequest: null })
 const queue = new Queue({ redis, namespace, jobTimeoutMs: Number(timeout), maxAttempts: 1000 })
-const begun = [] // bodies and groups of jobs of which nobody was told yet
+const begun = [] // bodies of jobs of which nobody was told yet
 let end // what ends the job in hand
 let ended // told when that is recorded
 
@@ -26,7 +26,7 @@ const operations = {
   },
   work: () => {
     const handler = job => new Promise((resolve, reject) => {
-      begun.push([job.data.body, job.groupId])
+      begun.push(job.data.body)
       end = { done: resolve, fail: () => reject(new Error('fail')) }
     })
     const worker = new Worker({ queue, handler, backoff: () => 0, stalledInterval: 200, stalledGracePeriod: 0, maxStalledCount: 1000 })
