@@ -20,6 +20,7 @@ from scatterproof.conformance.workqueue.cases.building import (
 )
 from scatterproof.spec.schedule import Call
 from scatterproof.spec.topology import NodeId
+from scatterproof.spec.trace import ABSENT
 
 KINDS = 16
 _NOBODYS = 9  # a server id under which nothing is locked
@@ -35,11 +36,14 @@ def episode(kind: int, time_ns: int, client: NodeId, more: int, hop_ns: int) -> 
     """
     correlation, priority, server, messages = 1 + more % 3, 1 + more // 3 % 3, 1 + client % 2, 1 + more // 9 % 3
     bodies = [b"%d.%d" % (more, number) for number in range(messages)]
-    begun = begins(time_ns, client, correlation=correlation, priority=priority, server=server)
+    # A third of the groups wait for the last one of their correlation, or are that.
+    last = (ABSENT, ABSENT, more % 2, 0)[more // 81 % 4]
+    begun_as = {"correlation": correlation, "priority": priority, "server": server, "last": last}
+    begun = begins(time_ns, client, **begun_as)
     later_ns, way = time_ns + hop_ns * (1 + more % _LATE), more // 27 % 3
     match kind:
         case 0 | 1 | 2 | 3:
-            return group(time_ns, client, *bodies, correlation=correlation, priority=priority, server=server)
+            return group(time_ns, client, *bodies, **begun_as)
         case 4:  # a slow sender
             return (
                 begun,

@@ -1,4 +1,4 @@
-"""Which group is handed out, and to whom: Q-LOCK-SEND, Q-ORDER-CORR, Q-PRIORITY, Q-NEXT, Q-ONCE."""
+"""Which group is handed out, and to whom: Q-LOCK-SEND, Q-ORDER-CORR, Q-CORR-LAST, Q-PRIORITY, Q-NEXT, Q-ONCE."""
 
 from __future__ import annotations
 
@@ -21,7 +21,9 @@ from scatterproof.conformance.workqueue.records import (
     HELD,
     HOLDER,
     KNOWN,
+    LAST,
     LOOSE_SENDS,
+    MARKED_NS,
     NEXT,
     NUMBER,
     OPEN_CALLED,
@@ -106,6 +108,38 @@ def correlation_in_order(done: int, group: int, groups: TableState) -> Outcome:
 
 
 @check_of_returns(
+    "Q-CORR-LAST",
+    "group {found} is handed out, which waits for the last one of its correlation, and nobody has closed one that is "
+    "marked so and was begun after it",
+)
+def last_group_frees_correlation(
+    done: int, group: int, node_count: int, groups: TableState, clients: TableState, correlations: TableState
+) -> Outcome:
+    slot = find(groups, (group,))
+    if done != NEXT or slot < 0 or field(groups, slot, LAST) != 0:
+        return SILENT
+    return HOLDS if may_be_whole(slot, node_count, groups, clients, correlations) else violated(0, 0, group, -1)
+
+
+@register_jitable
+def may_be_whole(slot: int, node_count: int, groups: TableState, clients: TableState, correlations: TableState) -> bool:
+    """Whether a group that is marked as the last of the correlation may have been begun after this one, and closed with
+    messages."""
+    correlation, begun_ns = field(groups, slot, CORRELATION), field(groups, slot, OPEN_CALLED)
+    of = find(correlations, (correlation,))
+    if of >= 0 and field(correlations, of, MARKED_NS) >= begun_ns:
+        return True
+    for other in range(room(groups)):
+        if not is_there(groups, other) or field(groups, other, CORRELATION) != correlation:
+            continue
+        if field(groups, other, LAST) != 1 or field(groups, other, OPEN_NS) < begun_ns:
+            continue
+        if field(groups, other, CLOSE_ASKED) > 0 and may_have_messages(other, node_count, groups, clients):
+            return True
+    return False
+
+
+@check_of_returns(
     "Q-PRIORITY",
     "group {found} is handed out, and group {expected} of a higher priority was ready",
     "group {found} is handed out, and group {expected} of the same priority was begun before it and ready",
@@ -139,20 +173,31 @@ def ready_is_handed_out(done: int, group: int, ready: int) -> Outcome:
     "carried each of them out would tell",
     doubt=True,
 )
-def ready_without_doubt(done: int, begun_ns: int, group: int, ready: int, groups: TableState) -> Outcome:
+def ready_without_doubt(
+    done: int,
+    begun_ns: int,
+    group: int,
+    ready: int,
+    node_count: int,
+    groups: TableState,
+    clients: TableState,
+    correlations: TableState,
+) -> Outcome:
     """For a call that is handed no group: whether one may have been ready at a moment of it, though none surely was."""
     if done != NEXT or group != 0 or ready > 0:
         return SILENT
     found = FOREVER
     for slot in range(room(groups)):
-        if is_there(groups, slot) and field(groups, slot, NUMBER) < found and may_be_ready(slot, groups):
+        if not is_there(groups, slot) or field(groups, slot, NUMBER) >= found or not may_be_ready(slot, groups):
+            continue
+        if field(groups, slot, LAST) != 0 or may_be_whole(slot, node_count, groups, clients, correlations):
             found = field(groups, slot, NUMBER)
     return HOLDS if found == FOREVER else violated(0, found, 0, -1)
 
 
 @register_jitable
 def may_be_ready(slot: int, groups: TableState) -> bool:
-    """Whether the group is ready in some order of the overlapping calls."""
+    """Whether the group is ready in some order of the overlapping calls, whether it waits for the last one or not."""
     if field(groups, slot, CLOSE_ASKED) == 0 or field(groups, slot, SENT) + field(groups, slot, LOOSE_SENDS) == 0:
         return False
     for other in range(room(groups)):

@@ -26,11 +26,13 @@ from scatterproof.conformance.workqueue.records import (
     CLIENT_FIELDS,
     CLOSED_NS,
     CORRELATION,
+    CORRELATION_FIELDS,
     FLUSH_ASKED,
     GROUP_FIELDS,
     HELD,
     IN_CALL,
     KNOWN,
+    LAST,
     LOOSE_NEXT,
     LOOSE_OPENS,
     MESSAGE_FIELDS,
@@ -55,7 +57,7 @@ from scatterproof.spec.trace import Kind
 
 KINDS = (Kind.CALLED, Kind.RETURNED, Kind.CRASHED)
 # The last row `returned`: whether it is still to be learnt, node, time, outcome and position, and eight columns.
-LAST_FIELDS = 13
+HEARD_FIELDS = 13
 
 
 @register_jitable
@@ -77,7 +79,8 @@ def may_be_taken(slot: int, called_ns: int, groups: TableState) -> bool:
 
 @register_jitable
 def is_let_through(slot: int, called_ns: int, node_count: int, book: Book) -> bool:
-    """Whether surely no other group of its correlation stood in the way from the call until now."""
+    """Whether surely no other group of its correlation stood in the way from the call until now, and the last one was
+    there where it waits for that."""
     groups, _, _, clients, correlations, _, _, _, _ = book
     correlation = field(groups, slot, CORRELATION)
     since = find(correlations, (correlation,))
@@ -85,11 +88,16 @@ def is_let_through(slot: int, called_ns: int, node_count: int, book: Book) -> bo
         return False
     if since >= 0 and field(correlations, since, LOOSE_OPENS) > 0:
         return False
+    whole = field(groups, slot, LAST) != 0
     for other in range(room(groups)):
         if not is_there(groups, other) or field(groups, other, CORRELATION) != correlation:
             continue
         if field(groups, other, HELD) > 0 or may_come_first(slot, other, groups):
             return False
+        # What is left was surely begun after it.
+        whole = whole or (field(groups, other, LAST) == 1 and may_be_taken(other, called_ns, groups))
+    if not whole:
+        return False
     for other in range(node_count):
         own = calling(clients, other, OPEN)
         if own < 0 or field(clients, own, ABOUT_CORRELATION) != correlation:
@@ -150,13 +158,13 @@ def subject(
     gone=Table(1, 2),
     messages=Table(2, MESSAGE_FIELDS),
     clients=Table(1, CLIENT_FIELDS),
-    correlations=Table(1, 2),
+    correlations=Table(1, CORRELATION_FIELDS),
     loose=Bins(4),
     stirred_ns=Cell(NEVER),
     released_ns=Cell(NEVER),
     cleaned_ns=Cell(NEVER),
     store_down_ns=Cell(NEVER),
-    last=Bins(LAST_FIELDS),
+    heard=Bins(HEARD_FIELDS),
 )
 def knowledge(
     position: int,
@@ -174,6 +182,7 @@ def knowledge(
     priority: int,
     correlation: int,
     server: int,
+    last: int,
     removed: int,
     released: int,
     node_count: int,
@@ -188,22 +197,22 @@ def knowledge(
     released_ns: State,
     cleaned_ns: State,
     store_down_ns: State,
-    last: State,
+    heard: State,
 ) -> tuple[int, int, int, int, int, int, int]:
     """The values that the decorator names, in its order; 0 for rows of other kinds. The state is as in `records`."""
     book = (groups, gone, messages, clients, correlations, loose, stirred_ns, released_ns, cleaned_ns)
-    if last[0] == 1:
-        told = (last[5], last[6], last[7], last[8], last[9], last[10], last[11], last[12])
-        learn(last[1], last[2], last[3], told, last[4], node_count, book)
-        last[0] = 0
+    if heard[0] == 1:
+        told = (heard[5], heard[6], heard[7], heard[8], heard[9], heard[10], heard[11], heard[12])
+        learn(heard[1], heard[2], heard[3], told, heard[4], node_count, book)
+        heard[0] = 0
     if kind == CALLED:
-        asked = (group, message, token, server, correlation, type, priority, digest)
+        asked = (group, message, token, server, correlation, type, priority, digest, last)
         note_called(node, time_ns, call, asked, node_count, book)
     elif kind == RETURNED:
         found = subject(node, call, outcome, node_count, book)
-        last[0], last[1], last[2], last[3], last[4] = 1, node, time_ns, outcome, position
-        last[5], last[6], last[7], last[8], last[9] = group, message, token, type, priority
-        last[10], last[11], last[12] = correlation, removed, released
+        heard[0], heard[1], heard[2], heard[3], heard[4] = 1, node, time_ns, outcome, position
+        heard[5], heard[6], heard[7], heard[8], heard[9] = group, message, token, type, priority
+        heard[10], heard[11], heard[12] = correlation, removed, released
         return found
     elif link < 0 and kind == CRASHED:
         note_crash(node, node_is_client[node], book)

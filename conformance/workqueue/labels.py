@@ -9,7 +9,7 @@ from scatterproof.spec.trace import ABSENT
 
 _CALLS = {code: name for name, code in NAMES.calls.items()}
 _ENDS = {code: name for name, code in NAMES.outcomes.items()}
-_SHOWN = ("group", "message", "token", "priority", "correlation", "server")
+_SHOWN = ("group", "message", "token", "priority", "correlation", "server", "last")
 
 
 def label(row: Mapping[str, int]) -> str:

@@ -10,6 +10,7 @@ from scatterproof.conformance.workqueue.records import (
     ABOUT,
     ABOUT_CORRELATION,
     ABOUT_DIGEST,
+    ABOUT_LAST,
     ABOUT_MESSAGE,
     ABOUT_PRIORITY,
     ABOUT_SERVER,
@@ -37,16 +38,19 @@ from scatterproof.conformance.workqueue.records import (
     HOLDER,
     HSERVER,
     IN_CALL,
+    LAST,
     LOOSE_CLEAN,
     LOOSE_NEXT,
     LOOSE_OPEN,
     LOOSE_READS,
     LOOSE_RELEASE,
     LOOSE_SENDS,
+    MARKED_NS,
     NEVER,
     NEXT,
     NUMBER,
     OPEN,
+    OPEN_NS,
     POP,
     POP_ASKED,
     POP_GROUP,
@@ -76,11 +80,12 @@ def note_called(
     node: int,
     time_ns: int,
     call: int,
-    told: tuple[int, int, int, int, int, int, int, int],
+    told: tuple[int, int, int, int, int, int, int, int, int],
     node_count: int,
     book: Book,
 ) -> None:
-    """Note what a call may do from now on. told: group, message, token, server, correlation, type, priority, digest."""
+    """Note what a call may do from now on. told: group, message, token, server, correlation, type, priority, digest,
+    last."""
     groups, _, messages, clients, _, _, _, _, _ = book
     hand, hand_token, reading, drained = in_hand(clients, node)
     group = told[0] if told[0] >= 1 else hand
@@ -230,7 +235,7 @@ def learn_open(
     cleaning = loose[LOOSE_CLEAN] > 0 or cleaned_ns[0] >= called_ns or others_calling(clients, node, CLEAN, node_count)
     named = (field(clients, own, ABOUT_CORRELATION), field(clients, own, ABOUT_PRIORITY))
     server, kind = field(clients, own, ABOUT_SERVER), field(clients, own, ABOUT_TYPE)
-    opened = (node, called_ns, time_ns, 1)
+    opened = (node, called_ns, time_ns, 1, field(clients, own, ABOUT_LAST))
     enter(group, named[0], named[1], kind, server, opened, token, 2 if cleaning else 0, groups)
 
 
@@ -241,16 +246,16 @@ def enter(
     priority: int,
     kind: int,
     server: int,
-    opened: tuple[int, int, int, int],
+    opened: tuple[int, int, int, int, int],
     token: int,
     risk: int,
     groups: TableState,
 ) -> None:
-    """Add a group that is new here. opened: OPENER, OPEN_CALLED, OPEN_NS and KNOWN."""
-    opener, called_ns, open_ns, known = opened
+    """Add a group that is new here. opened: OPENER, OPEN_CALLED, OPEN_NS, KNOWN and LAST."""
+    opener, called_ns, open_ns, known, last = opened
     head = (group, correlation, priority, kind, server, opener, called_ns, open_ns, known, 0, 0)
     locks = (0, FOREVER, 0, 0, 0, 0, -1, -1, NEVER, -1, token)
-    rest = (0, 0, NEVER, risk, FOREVER, 0, 0)
+    rest = (0, 0, NEVER, risk, FOREVER, 0, 0, last)
     put(groups, (group,), head + locks + rest)
 
 
@@ -272,7 +277,7 @@ def learn_next(
     slot = find(groups, (group,))
     if slot < 0:  # its open_group has not returned ok
         note_change(told[5], NEVER, 0, correlations)
-        enter(group, told[5], told[4], told[3], -1, (-1, NEVER, FOREVER, 0), token, 2, groups)
+        enter(group, told[5], told[4], told[3], -1, (-1, NEVER, FOREVER, 0, -1), token, 2, groups)
         slot = find(groups, (group,))
     releasing = others_calling(clients, node, UNLOCK, node_count) or others_calling(clients, node, CLEAN, node_count)
     sure = not releasing and loose[LOOSE_RELEASE] == 0 and released_ns[0] < called_ns
@@ -319,6 +324,11 @@ def learn_of_group(call: int, own: int, slot: int, time_ns: int, message: int, n
         if call == FLUSH:
             note_gone(group, FLUSHED, time_ns, book)
         elif call == POP_GROUP:
+            closed = field(groups, slot, CLOSE_ASKED) > 0 and may_have_messages(slot, node_count, groups, clients)
+            if closed and field(groups, slot, LAST) == 1:
+                of = find(correlations, (correlation,))
+                latest_ns = max(field(groups, slot, OPEN_NS), field(correlations, of, MARKED_NS))
+                change(correlations, of, MARKED_NS, latest_ns)
             note_gone(group, POPPED, time_ns, book)
         elif not may_have_messages(slot, node_count, groups, clients):
             note_gone(group, EMPTY, time_ns, book)

@@ -100,7 +100,7 @@ class Leases(NamedTuple):
     hands, uses, users: by client; the first two also by place.
     loose: how many calls of RECEIVE, and of RECEIVE_ASIDE, have an unknown outcome.
     made: how many messages were put.
-    last: the last row `delivered` or `returned`, if it is still to be learnt: its kind, node, time, position, sender,
+    heard: the last row `delivered` or `returned`, if it is still to be learnt: its kind, node, time, position, sender,
         number, entry, receipt, outcome, done.
     """
 
@@ -115,7 +115,7 @@ class Leases(NamedTuple):
     users: TableState
     loose: State
     made: State
-    last: State
+    heard: State
 
 
 @register_jitable

@@ -378,20 +378,20 @@ def note_crash(node: int, promise: Promise, book: Leases) -> None:
     users=Table(1, USER_FIELDS),
     loose=Bins(2),
     made=Bins(1),
-    last=Bins(10),
+    heard=Bins(10),
 )
 def leases(row: LeaseRow, promise: Promise, book: Leases) -> None:
-    last = book.last
-    if last[0] == DELIVERED:
-        learn_delivered(last[1], last[2], (last[4], last[5], last[6]), last[7], last[3], promise, book)
-    elif last[0] == RETURNED:
-        learn_returned(last[1], last[2], last[8], last[9], last[3], promise, book)
-    last[0] = -1
+    heard = book.heard
+    if heard[0] == DELIVERED:
+        learn_delivered(heard[1], heard[2], (heard[4], heard[5], heard[6]), heard[7], heard[3], promise, book)
+    elif heard[0] == RETURNED:
+        learn_returned(heard[1], heard[2], heard[8], heard[9], heard[3], promise, book)
+    heard[0] = -1
     if row.kind == CALLED:
         note_called(row, promise, book)
     elif row.kind in (DELIVERED, RETURNED):
-        last[0], last[1], last[2], last[3] = row.kind, row.node, row.time_ns, row.position
-        last[4], last[5], last[6], last[7] = row.sender, row.number, max(1, row.message), row.receipt
-        last[8], last[9] = row.outcome, row.carried
+        heard[0], heard[1], heard[2], heard[3] = row.kind, row.node, row.time_ns, row.position
+        heard[4], heard[5], heard[6], heard[7] = row.sender, row.number, max(1, row.message), row.receipt
+        heard[8], heard[9] = row.outcome, row.carried
     elif row.link < 0 and row.kind == CRASHED:
         note_crash(row.node, promise, book)

@@ -25,10 +25,12 @@ NEVER, FOREVER = -(1 << 63), (1 << 63) - 1
 # FREED, FREED_NS: what surely released its lock (BY_BOOT, BY_CLEANING; 0: nothing), and when. RISK: whether cleaning
 # may have removed it: 0 no, 1 only the latest cleaning, 2 an earlier one. REMOVED_NS: since when cleaning surely has
 # (FOREVER: it may not have). BOOTED: unlock_server_groups was called for its sender's server, and close_group not yet.
+# LAST: 1 where it is marked as the last of its correlation, 0 where it waits for that one; -1 else, or where its
+# open_group has not returned ok.
 NUMBER, CORRELATION, PRIORITY, TYPE, SERVER, OPENER, OPEN_CALLED, OPEN_NS, KNOWN, SENT, LOOSE_SENDS = range(11)
 CLOSE_ASKED, CLOSED_NS, FLUSH_ASKED, POP_ASKED, HELD, SURE, HOLDER, HSERVER, HAND_NS, HAND_AT, TOKEN = range(11, 22)
-HANDED, FREED, FREED_NS, RISK, REMOVED_NS, BOOTED, LOOSE_READS = range(22, 29)
-GROUP_FIELDS = 29
+HANDED, FREED, FREED_NS, RISK, REMOVED_NS, BOOTED, LOOSE_READS, LAST = range(22, 30)
+GROUP_FIELDS = 30
 BY_BOOT, BY_CLEANING = 1, 2
 
 # A group that is gone, by its number: since when, and how.
@@ -43,11 +45,13 @@ MESSAGE_FIELDS = 5
 # A client, by its node: the call that it is in (0: none) and what that is about; then what it has in hand.
 # DRAINED: its last read_message returned that no message is left.
 IN_CALL, CALLED_NS, ABOUT, ABOUT_MESSAGE, ABOUT_TOKEN, ABOUT_SERVER, ABOUT_CORRELATION, ABOUT_TYPE = range(8)
-ABOUT_PRIORITY, ABOUT_DIGEST, HAND, HAND_TOKEN, READING, DRAINED = range(8, 14)
-CLIENT_FIELDS = 14
+ABOUT_PRIORITY, ABOUT_DIGEST, ABOUT_LAST, HAND, HAND_TOKEN, READING, DRAINED = range(8, 15)
+CLIENT_FIELDS = 15
 
-# A correlation: since when its groups stand as they do, and how many of its open_group calls have an unknown outcome.
-CHANGED_NS, LOOSE_OPENS = range(2)
+# A correlation: since when its groups stand as they do; how many of its open_group calls have an unknown outcome; and
+# when open_group returned for the latest of its groups that were marked as the last, and were finished.
+CHANGED_NS, LOOSE_OPENS, MARKED_NS = range(3)
+CORRELATION_FIELDS = 3
 
 # How many calls have an unknown outcome, over all groups. LOOSE_RELEASE counts cleaning, too.
 LOOSE_NEXT, LOOSE_OPEN, LOOSE_RELEASE, LOOSE_CLEAN = range(4)

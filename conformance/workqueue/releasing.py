@@ -32,6 +32,7 @@ from scatterproof.conformance.workqueue.records import (
     LOOSE_OPEN,
     LOOSE_OPENS,
     LOOSE_RELEASE,
+    MARKED_NS,
     NEVER,
     NEXT,
     OPEN,
@@ -52,7 +53,8 @@ def note_change(correlation: int, time_ns: int, loose: int, correlations: TableS
     slot = find(correlations, (correlation,))
     before = field(correlations, slot, LOOSE_OPENS) if slot >= 0 else 0
     since = field(correlations, slot, CHANGED_NS) if slot >= 0 else NEVER
-    put(correlations, (correlation,), (max(since, time_ns), before + loose))
+    marked = field(correlations, slot, MARKED_NS) if slot >= 0 else NEVER
+    put(correlations, (correlation,), (max(since, time_ns), before + loose, marked))
 
 
 @register_jitable

@@ -8,6 +8,7 @@ BREAKS = {
     "Q-META": "literal/Q-META-lit-1",
     "Q-ORDER-MSG": "store/last-first",
     "Q-ORDER-CORR": "literal/Q-ORDER-CORR-lit-end",
+    "Q-CORR-LAST": "literal/Q-CORR-LAST-lit-1",
     "Q-PRIORITY": "literal/Q-PRIORITY-lit-position",
     "Q-NEXT": "is_listed/never",
     "Q-POISON": "sets_aside/never",

@@ -67,7 +67,7 @@ class _Run:
     """rows: recorded so far. `later` is a heap of events to come: time, a drawn number, a tie-breaker, and the
     action."""
 
-    def __init__(self, draw: Random, most_tries: int) -> None:
+    def __init__(self, draw: Random, most_tries: int, marks: bool) -> None:
         self.draw, self.rows, self.later, self.made = (
             draw,
             list[Row](),
@@ -78,7 +78,7 @@ class _Run:
         seen = list[tuple[int, int]]()
         self.clients = {node: _Client(_config(node, self.network), seen) for node in self.network.clients()}
         self.store, self.carried_out, self.recorder = make_core(_config(STORE, self.network, most_tries)), 0, Recorder()
-        self.now, self.count, self.most_tries = 0, draw.randint(*CALLS), most_tries
+        self.now, self.count, self.most_tries, self.marks = 0, draw.randint(*CALLS) + 6 * marks, most_tries, marks
 
     def run(self) -> list[Row]:
         for node in self.clients:
@@ -173,7 +173,8 @@ class _Run:
             arguments["message"] = draw.randint(1, 2)
         small = {"type": 7, "priority": draw.randint(1, 2), "correlation": draw.randint(1, 2)}
         if name == CallName.OPEN_GROUP:
-            arguments = {**small, "server": draw.randint(1, 2)}
+            marked = {"correlation": 1, "last": draw.randint(0, 1)} if self.marks else {}
+            arguments = {**small, "server": draw.randint(1, 2), **marked}
         elif name in (CallName.NEXT_GROUP, CallName.UNLOCK_SERVER_GROUPS):
             arguments = {"server": draw.randint(1, 2)}
         elif name == CallName.CLEAN:
@@ -214,11 +215,11 @@ def _config(node: NodeId, network: Topology, most_tries: int = 0) -> NodeConfig:
     )
 
 
-def history(number: int, most_tries: int = 0) -> Trace:
+def history(number: int, most_tries: int = 0, *, marks: bool = False) -> Trace:
     """The history with this number; three of five are damaged. most_tries: the store sets messages aside after so
-    many."""
+    many. marks: all groups are of one correlation, and each waits for the last one, or is marked as that."""
     draw = Random(number)
-    run = _Run(draw, most_tries)
+    run = _Run(draw, most_tries, marks)
     rows = run.run()
     for _ in range(draw.choice((0, 0, 1, 1, 2))):
         rows = damaged(draw, rows)

@@ -180,6 +180,7 @@ MUTANTS: tuple[HandMutant, ...] = (
         "is_listed/always", "A correlation is looked at while a group of it is at work.", lambda receive_locked: True
     ),
     _rule("is_listed/never", "Nothing is ever handed out.", lambda receive_locked: False),
+    _rule("is_complete/never", "Nothing that waits for the last group goes on.", lambda waits, last_came: not waits),
     _rule("rank/lowest-first", "The lowest priority comes first.", lambda priority, place: (-priority, place)),
     _rule("rank/last-first", "Of one priority the last comes first.", lambda priority, place: (priority, -place)),
     _rule("head_of/last", "Of a correlation the last group comes first.", lambda groups: max(groups, key=_place)),

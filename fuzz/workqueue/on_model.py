@@ -6,6 +6,7 @@ from __future__ import annotations
 ON_MODEL: dict[str, tuple[str, str]] = {
     "literal/Q-NEXT-lit-priority": ("Listed", "AllOfFree"),
     "literal/Q-NEXT-lit-send": ("TakenAs", '"send"'),
+    "literal/Q-CORR-LAST-lit-1": ("Whole", "AnyTime"),
     "literal/Q-CRASH-BOOT-lit-1": ("Unlocks", "OwnSendLocks"),
     "literal/Q-CRASH-DEAD-lit-1": ("MayCall", "Anybody"),
     "is_ready/always": ("Skips", "Nothing"),

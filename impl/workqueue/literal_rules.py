@@ -25,6 +25,11 @@ def by_priority_within(groups: Sequence[Standing]) -> Standing:
     return min(groups, key=lambda group: (group.priority, group.place))
 
 
+def latest_passes(waits: bool, last_came: bool) -> bool:
+    """Q-CORR-LAST lit-1: without a mark, the latest group that has come passes for the last."""
+    return True
+
+
 def for_sending(usual: Lock) -> Lock:
     """Q-NEXT lit-send: box 370 locks the group for sending."""
     return Lock.SEND
@@ -50,6 +55,7 @@ LITERAL: dict[str, Rules] = {
     "Q-PRIORITY-lit-position": replace(RULES, rank=by_position),
     "Q-NEXT-lit-priority": replace(RULES, head_of=by_priority_within),
     "Q-NEXT-lit-send": replace(RULES, lock_when_handed=for_sending),
+    "Q-CORR-LAST-lit-1": replace(RULES, is_complete=latest_passes),
     "Q-CRASH-BOOT-lit-1": replace(RULES, is_freed=own_send_locks),
     "Q-CRASH-DEAD-lit-1": replace(RULES, is_current=anybody),
     "Q-META-lit-1": replace(RULES, next_message=one_twice),

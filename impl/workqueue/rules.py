@@ -18,13 +18,20 @@ class Lock(IntEnum):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Standing:
-    """What the selection procedure looks at in a group. place: in the queue."""
+    """What the selection procedure looks at in a group.
+
+    place: in the queue.
+    waits: for the last group of its correlation.
+    last: it is marked as that.
+    """
 
     group: int
     correlation: int
     priority: int
     place: int
     lock: Lock
+    waits: bool = False
+    last: bool = False
 
 
 def is_new(operation: int, last: int) -> bool:
@@ -55,6 +62,12 @@ def is_listed(receive_locked: bool) -> bool:
 def is_ready(send_locked: bool) -> bool:
     """Whether the first group of a correlation can be handed out (Q-LOCK-SEND)."""
     return not send_locked
+
+
+def is_complete(waits: bool, last_came: bool) -> bool:
+    """Whether the first group of a correlation need not wait any more. last_came: a group that is marked as the last of
+    the correlation is closed (Q-CORR-LAST)."""
+    return last_came or not waits
 
 
 def lock_when_handed(usual: Lock) -> Lock:
@@ -119,6 +132,7 @@ class Rules:
     head_of: Callable[[Sequence[Standing]], Standing] = head_of
     is_listed: Callable[[bool], bool] = is_listed
     is_ready: Callable[[bool], bool] = is_ready
+    is_complete: Callable[[bool, bool], bool] = is_complete
     lock_when_handed: Callable[[Lock], Lock] = lock_when_handed
     next_token: Callable[[int], int] = next_token
     is_current: Callable[[int, int], bool] = is_current

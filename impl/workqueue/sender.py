@@ -43,12 +43,18 @@ class Sender:
         """Of the group that is open."""
         return None if self._open is None else self._open.group
 
-    def begin_group(self, type: int, priority: int, correlation: str) -> int:
-        """The number of a new group, locked for sending; its place in the queue is taken. priority: 1 is the highest.
-        BadInput while a group is open, and for what no group may have."""
+    def begin_group(self, type: int, priority: int, correlation: str, last: bool | None = None) -> int:
+        """The number of a new group, locked for sending; its place in the queue is taken. Raises BadInput while a group
+        is open, and for what no group may have.
+
+        priority: 1 is the highest.
+        last: True for the last group of its correlation; False for one that is processed only when the last one, begun
+            after it, was ended (Q-CORR-LAST); None for one that waits for nothing."""
         self._absent()
         self._in_doubt = False
-        self._open = self._access.open_group(type=type, priority=priority, correlation=correlation, server=self._server)
+        self._open = self._access.open_group(
+            type=type, priority=priority, correlation=correlation, server=self._server, last=last
+        )
         return self._open.group
 
     def send(self, body: Any) -> int:
@@ -83,19 +89,25 @@ class Sender:
             self._access.flush_group(opened.group, opened.token)
         self._open = None
 
-    def send_group(self, type: int, priority: int, correlation: str, bodies: Iterable[Any]) -> int:
+    def send_group(
+        self, type: int, priority: int, correlation: str, bodies: Iterable[Any], last: bool | None = None
+    ) -> int:
         """Send a whole group in one step; its number. It is durable and visible when this returns; where that raises
-        OutcomeUnknown it is there whole, or not at all. BadInput while a group is open, and for no bodies."""
+        OutcomeUnknown it is there whole, or not at all. last: as of `begin_group`. BadInput while a group is open, and
+        for no bodies."""
         self._absent()
         whole = [self._bytes(body) for body in bodies]
         return self._access.send_group(
-            type=type, priority=priority, correlation=correlation, server=self._server, bodies=whole
+            type=type, priority=priority, correlation=correlation, server=self._server, bodies=whole, last=last
         )
 
     @contextmanager
-    def group(self, type: int, priority: int, correlation: str) -> Iterator[Callable[[Any], int]]:
-        """A group as a context, with `send`: ended where the block ends, cancelled where it raises."""
-        self.begin_group(type, priority, correlation)
+    def group(
+        self, type: int, priority: int, correlation: str, last: bool | None = None
+    ) -> Iterator[Callable[[Any], int]]:
+        """A group as a context, with `send`: ended where the block ends, cancelled where it raises. last: as of
+        `begin_group`."""
+        self.begin_group(type, priority, correlation, last)
         whole = False
         try:
             yield self.send

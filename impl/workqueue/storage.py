@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 
 from scatterproof.impl.workqueue.rules import Lock, Rules, Standing
 from scatterproof.spec.topology import NodeId
+from scatterproof.spec.trace import ABSENT
 from scatterproof.spec.workqueue.messages import Packet
 
 
@@ -26,6 +27,7 @@ class StoredGroup:
     heard_ns: when its holder last called, by the store's clock.
     handed: how often it was handed out.
     last: the id of the last message sent to it.
+    mark: 1 for the last of its correlation, 0 for one that waits for the last; else anything.
     messages: those that were not popped, by id.
     aside: those that were set aside, by id.
     """
@@ -41,6 +43,7 @@ class StoredGroup:
     closed: int = 0
     handed: int = 0
     last: int = 0
+    mark: int = ABSENT
     messages: dict[int, StoredMessage] = field(default_factory=dict)
     aside: dict[int, StoredMessage] = field(default_factory=dict)
 
@@ -56,6 +59,8 @@ class StoredGroup:
             priority=self.priority,
             place=rules.place_of(self.number, self.closed),
             lock=self.lock,
+            waits=self.mark == 0,
+            last=self.mark == 1,
         )
 
 

@@ -94,6 +94,7 @@ class Store:
             server=asked.server,
             token=self._rules.next_token(0),
             heard_ns=now,
+            mark=asked.last,
         )
         self._all.groups[group.number] = group
         return replace(asked, group=group.number, token=group.token)

@@ -23,6 +23,12 @@ def is_ready(send_locked: bool, receive_locked: bool) -> bool:
     return not send_locked and not receive_locked
 
 
+def is_complete(waits: bool, last_came: bool) -> bool:
+    """Whether the first group of a correlation need not wait for the last one; last_came: one that is marked so is in
+    the table, and ended (Q-CORR-LAST)."""
+    return last_came or not waits
+
+
 def precedes(priority: int, place: int, other_priority: int, other_place: int) -> bool:
     """Whether a group that is ready goes before another one that is ready (Q-PRIORITY)."""
     return priority < other_priority or (priority == other_priority and place < other_place)

@@ -1,4 +1,4 @@
-"""Q-NEXT, Q-PRIORITY, Q-ORDER-CORR: the selection of the next group, for any table.
+"""Q-NEXT, Q-PRIORITY, Q-ORDER-CORR, Q-CORR-LAST: the selection of the next group, for any table.
 
 TLA+: ``Found``, ``Listed``, ``Before``, ``Skips``. The table is any number of groups of any number of correlations.
 """
@@ -18,6 +18,7 @@ from scatterproof.models.workqueue.table import (
     found,
     groups,
     one_lock,
+    one_mark,
     one_received,
     places_differ,
     ready,
@@ -75,11 +76,19 @@ def _total(using: Rules) -> Iterable[Obligation]:
 
 
 def _heads(of: GroupTable, group: z3.ExprRef) -> tuple[z3.BoolRef, ...]:
-    """As the clause has it: ended, the first of its correlation, none of which is locked for receiving."""
+    """As the clause has it: ended, the first of its correlation, none of which is locked for receiving, and the last
+    one ended where it waits for that."""
     (h,) = groups("of_its_correlation")
     related = of.related(group, h)
     first = z3.Implies(related, z3.And(z3.Not(of.receiving(h)), z3.Or(h == group, of.place(group) < of.place(h))))
-    return of.there(group), z3.Not(of.sending(group)), z3.ForAll([h], first)
+    return of.there(group), z3.Not(of.sending(group)), z3.ForAll([h], first), _last_came(of, group)
+
+
+def _last_came(of: GroupTable, group: z3.ExprRef) -> z3.BoolRef:
+    """Where the group waits, one behind it that is marked as the last of the correlation is ended."""
+    (h,) = groups("the_last")
+    behind = z3.And(of.related(group, h), of.place(group) < of.place(h))
+    return z3.Implies(of.waits(group), z3.Exists([h], z3.And(behind, of.last(h), z3.Not(of.sending(h)))))
 
 
 def _what_is_found_is_ready(using: Rules) -> Iterable[Obligation]:
@@ -87,8 +96,19 @@ def _what_is_found_is_ready(using: Rules) -> Iterable[Obligation]:
     (g,) = groups("g")
     yield Obligation(
         "it_is_ended_and_the_first_of_a_free_correlation",
-        (places_differ(now), one_lock(now), found(now, using, g)),
+        (places_differ(now), one_lock(now), one_mark(now), found(now, using, g)),
         z3.And(*_heads(now, g)),
+        show=_told(now, found=g),
+    )
+
+
+def _last_frees(using: Rules) -> Iterable[Obligation]:
+    now = table()
+    (g,) = groups("g")
+    yield Obligation(
+        "what_waits_is_found_when_the_last_one_is_ended",
+        (places_differ(now), one_mark(now), found(now, using, g)),
+        _last_came(now, g),
         show=_told(now, found=g),
     )
 
@@ -177,7 +197,11 @@ _STRICT_PRIORITY = mutant(
     precedes=lambda priority, place, other_priority, other_place: priority < other_priority,
 )
 
-_SELECTION = ("is_first", "is_ready", "precedes")
+_NEVER_WAITS = mutant("nothing_waits", "Marks are not looked at.", is_complete=lambda waits, last_came: True)
+_ALWAYS_WAITS = mutant("all_wait", "What waits is never ready.", is_complete=lambda waits, last_came: not waits)
+
+_SELECTION = ("is_first", "is_ready", "is_complete", "precedes")
+_ONE_MARK = "No group that is marked as the last waits for one."
 
 CLAIMS = (
     Claim(
@@ -198,7 +222,7 @@ CLAIMS = (
         hypotheses=(_PLACES, "A group has one lock at the most, and only while it is in the table."),
         rules=rules(*_SELECTION),
         obligations=_total,
-        mutants=(_STRICT_PRIORITY, _LATEST),
+        mutants=(_STRICT_PRIORITY, _LATEST, _ALWAYS_WAITS),
     ),
     Claim(
         name="ready_is_handed_out",
@@ -206,10 +230,21 @@ CLAIMS = (
         clauses=("Q-NEXT", "Q-LOCK-SEND"),
         sentence="What is found is ended, the first of its correlation, and none of its correlation is locked for "
         "receiving.",
-        hypotheses=(_PLACES, "A group has one lock at the most, and only while it is in the table."),
+        hypotheses=(_PLACES, "A group has one lock at the most, and only while it is in the table.", _ONE_MARK),
         rules=rules(*_SELECTION),
         obligations=_what_is_found_is_ready,
         mutants=(_ANY, _LATEST, _SEND_LOCKED_TOO, _RECEIVE_LOCKED_TOO),
+    ),
+    Claim(
+        name="last_group_frees_correlation",
+        scope=_SCOPE,
+        clauses=("Q-CORR-LAST",),
+        sentence="Where what is found waits for the last group of its correlation, one that is marked so and has a "
+        "place behind it is ended.",
+        hypotheses=(_PLACES, _ONE_MARK),
+        rules=rules(*_SELECTION),
+        obligations=_last_frees,
+        mutants=(_NEVER_WAITS, _LATEST),
     ),
     Claim(
         name="highest_priority_first",

@@ -20,6 +20,7 @@ GROUP = z3.DeclareSort("Group")
 class GroupTable:
     """there: whether a group is in the table.
     sending, receiving: whether it is locked so; the others never change.
+    waits, last: whether it waits for the last group of its correlation, or is marked as that.
     """
 
     there: z3.FuncDeclRef
@@ -28,6 +29,8 @@ class GroupTable:
     correlation: z3.FuncDeclRef
     priority: z3.FuncDeclRef
     place: z3.FuncDeclRef
+    waits: z3.FuncDeclRef
+    last: z3.FuncDeclRef
 
     def related(self, group: z3.ExprRef, other: z3.ExprRef) -> z3.BoolRef:
         """Both are in the table, and of one correlation."""
@@ -41,7 +44,8 @@ def table(name: str = "") -> GroupTable:
         return z3.Function(f"{what}{name}", GROUP, z3.BoolSort())
 
     numbers = (z3.Function(what, GROUP, z3.IntSort()) for what in ("correlation", "priority", "place"))
-    return GroupTable(truth("there"), truth("sending"), truth("receiving"), *numbers)
+    marks = (z3.Function(what, GROUP, z3.BoolSort()) for what in ("waits", "last"))
+    return GroupTable(truth("there"), truth("sending"), truth("receiving"), *numbers, *marks)
 
 
 def groups(names: str) -> list[z3.ExprRef]:
@@ -61,9 +65,15 @@ def one_lock(of: GroupTable) -> z3.BoolRef:
     return z3.ForAll([g], z3.And(z3.Implies(locked, of.there(g)), z3.Not(both)))
 
 
+def one_mark(of: GroupTable) -> z3.BoolRef:
+    """No group that is marked as the last waits for one."""
+    (g,) = groups("one")
+    return z3.ForAll([g], z3.Not(z3.And(of.waits(g), of.last(g))))
+
+
 def ready(of: GroupTable, using: Rules, group: z3.ExprRef) -> z3.BoolRef:
     """By the rules, the group may be handed out."""
-    is_first, is_ready = lift(using["is_first"]), lift(using["is_ready"])
+    is_first, is_ready, is_complete = (lift(using[name]) for name in ("is_first", "is_ready", "is_complete"))
     (h,) = groups("another")
     first = z3.ForAll([h], z3.Implies(of.related(group, h), is_first(of.place(group), of.place(h))))
     received = z3.Exists([h], z3.And(of.related(group, h), of.receiving(h)))
@@ -71,7 +81,9 @@ def ready(of: GroupTable, using: Rules, group: z3.ExprRef) -> z3.BoolRef:
     allowed = z3.If(
         received, is_ready(of.sending(group), z3.BoolVal(True)), is_ready(of.sending(group), z3.BoolVal(False))
     )
-    return z3.And(of.there(group), first, allowed)
+    came = z3.Exists([h], z3.And(of.related(group, h), of.last(h), z3.Not(of.sending(h))))
+    whole = z3.If(came, is_complete(of.waits(group), z3.BoolVal(True)), is_complete(of.waits(group), z3.BoolVal(False)))
+    return z3.And(of.there(group), first, allowed, whole)
 
 
 def found(of: GroupTable, using: Rules, group: z3.ExprRef) -> z3.BoolRef:

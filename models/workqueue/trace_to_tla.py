@@ -21,6 +21,7 @@ _LARGEST = 2**31 - 1  # of TLC's integers
 _ALL = 2**63 - 1  # clean: all holders, whenever they called
 _RANKED = ("digest", "type", "priority", "correlation", "server")
 _GIVEN = ("type", "priority", "correlation", "server", "digest")
+_MARKS = {0: "waits", 1: "last"}
 _RESULTS: dict[str, tuple[str, ...]] = {
     "open_group": ("group", "token"),
     "send_message": ("message",),
@@ -52,6 +53,7 @@ class GroupWords(CallWords):
         fields = {name: str(self._small(called, name)) for name in _GIVEN}
         fields |= {name: str(_named(called, name, getattr(hand, name))) for name in ("group", "token", "message")}
         fields |= {
+            "mark": f'"{_MARKS.get(called["last"], "none")}"',
             "senders": f'"{_whose(called["senders_before"])}"',
             "receivers": f'"{_whose(called["receivers_before"])}"',
             "told": tla_record({name: str(self._told(call, returned, name)) for name in _ENDS}),

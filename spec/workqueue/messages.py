@@ -81,6 +81,7 @@ class Packet(msgspec.Struct, frozen=True, gc=False):
     newest: int = ABSENT
     lease_ns: int = ABSENT
     carried: int = ABSENT
+    last: int = ABSENT
     sender: int = ABSENT
     number: int = ABSENT
     about: tuple[Handed, ...] = ()
@@ -94,12 +95,12 @@ class Packet(msgspec.Struct, frozen=True, gc=False):
 
 COLUMNS = (
     *("group", "message", "token", "type", "priority", "correlation", "server", "retries", "removed", "released"),
-    *("senders_before", "receivers_before", "receipt", "dedup", "most", "carried", "newest", "lease_ns"),
+    *("senders_before", "receivers_before", "receipt", "dedup", "most", "carried", "newest", "lease_ns", "last"),
 )
 """The fields of a packet that are columns of the same names, in the order of trace.toml."""
 
 GIVEN: dict[str, dict[str, int]] = {
-    CallName.OPEN_GROUP: {"type": 0, "priority": 1, "correlation": 0, "server": 0},
+    CallName.OPEN_GROUP: {"type": 0, "priority": 1, "correlation": 0, "server": 0, "last": ABSENT},
     CallName.NEXT_GROUP: {"server": 0},
     CallName.UNLOCK_SERVER_GROUPS: {"server": 0},
     CallName.CLEAN: {"senders_before": 0, "receivers_before": 0},

@@ -17,6 +17,7 @@ from scatterproof.conformance.network.topologies import served
 from scatterproof.spec.core import Parameter
 from scatterproof.spec.schedule import Call, Delay
 from scatterproof.spec.topology import NodeId
+from scatterproof.spec.trace import ABSENT
 from scatterproof.spec.workqueue.messages import CallName
 
 HOP_NS = 100
@@ -32,9 +33,11 @@ def call(time_ns: int, client: NodeId, name: CallName, payload: bytes = b"", **a
     return Call(time_ns, client, name, arguments, payload)
 
 
-def begins(time_ns: int, client: NodeId, *, correlation: int = 1, priority: int = 1, server: int = 1) -> Call:
+def begins(
+    time_ns: int, client: NodeId, *, correlation: int = 1, priority: int = 1, server: int = 1, last: int = ABSENT
+) -> Call:
     given: dict[str, Parameter] = {"type": 7, "priority": priority, "correlation": correlation, "server": server}
-    return Call(time_ns, client, CallName.OPEN_GROUP, given)
+    return Call(time_ns, client, CallName.OPEN_GROUP, given if last == ABSENT else {**given, "last": last})
 
 
 def sends(time_ns: int, client: NodeId, *bodies: bytes) -> tuple[Call, ...]:
@@ -49,11 +52,9 @@ def flushes(time_ns: int, client: NodeId) -> Call:
     return call(time_ns, client, CallName.FLUSH_GROUP)
 
 
-def group(
-    time_ns: int, client: NodeId, *bodies: bytes, correlation: int = 1, priority: int = 1, server: int = 1
-) -> tuple[Call, ...]:
-    """Begins a group, sends messages to it, and closes it."""
-    begun = begins(time_ns, client, correlation=correlation, priority=priority, server=server)
+def group(time_ns: int, client: NodeId, *bodies: bytes, **begun_as: int) -> tuple[Call, ...]:
+    """Begins a group, as `begins` does, sends messages to it, and closes it."""
+    begun = begins(time_ns, client, **begun_as)
     return (begun, *sends(time_ns, client, *bodies), closes(time_ns, client))
 
 

@@ -13,6 +13,7 @@ from enum import Enum
 from itertools import chain, combinations
 
 from scatterproof.conformance.workqueue.linear.history import TimedCall
+from scatterproof.spec.trace import ABSENT
 from scatterproof.spec.workqueue.messages import CallName
 
 _EVERYBODY = (1 << 63) - 1
@@ -42,6 +43,7 @@ class MachineGroup:
     sent: how many messages were sent to it.
     left: (id, digest, times read) of those that were not popped.
     handed: how often it was handed out.
+    last: 1 for the last of its correlation, 0 for one that waits for the last.
     """
 
     number: int
@@ -54,6 +56,7 @@ class MachineGroup:
     sent: int = 0
     left: tuple[tuple[int, int, int], ...] = ()
     handed: int = 0
+    last: int = ABSENT
 
 
 @dataclass(frozen=True, slots=True)
@@ -129,13 +132,16 @@ def _open(state: MachineState, call: TimedCall) -> Iterator[MachineState]:
         lock=MachineLock.SENDING,
         server=call.given["server"],
         token=token,
+        last=call.given["last"],
     )
     yield replace(state, groups=(*state.groups, begun), used=state.used | {number})
 
 
 def _next(state: MachineState, call: TimedCall) -> Iterator[MachineState]:
-    """Q-ORDER-CORR, Q-LOCK-SEND, Q-PRIORITY, Q-NEXT: of each correlation the oldest group, if nobody has locked it and
-    no other of them is locked for receiving; of these the one of the highest priority, then the oldest."""
+    """Q-ORDER-CORR, Q-LOCK-SEND, Q-CORR-LAST, Q-PRIORITY, Q-NEXT: of each correlation the oldest group, if nobody has
+    locked it, no other of them is locked for receiving, and it does not wait; of these the one of the highest priority,
+    then the oldest."""
+    last = {one.correlation for one in state.groups if one.last == 1 and one.lock is not MachineLock.SENDING}
     held = {group.correlation for group in _locked(state, MachineLock.RECEIVING)}
     heads: dict[int, MachineGroup] = {}
     for group in state.groups:
@@ -144,6 +150,7 @@ def _next(state: MachineState, call: TimedCall) -> Iterator[MachineState]:
         one
         for one in heads.values()
         if one.lock in (MachineLock.OPEN, MachineLock.LOOSE) and one.correlation not in held
+        if one.last != 0 or one.correlation in last
     ]
     taken = min(ready, key=lambda group: (group.priority, state.groups.index(group)), default=None)
     if taken is None:

@@ -1,5 +1,5 @@
-"""Q-LOCK-SEND, Q-ORDER-CORR, Q-PRIORITY, Q-NEXT, Q-ONCE, and what is in a group: Q-ATOMIC, Q-META, Q-ORDER-MSG,
-Q-POISON, Q-RETRY."""
+"""Q-LOCK-SEND, Q-ORDER-CORR, Q-CORR-LAST, Q-PRIORITY, Q-NEXT, Q-ONCE, and what is in a group: Q-ATOMIC, Q-META,
+Q-ORDER-MSG, Q-POISON, Q-RETRY."""
 
 from __future__ import annotations
 
@@ -72,6 +72,28 @@ def correlation_in_order(trace: Trace) -> set[int]:
     return broken
 
 
+def last_group_frees_correlation(trace: Trace) -> set[int]:
+    queue, broken = Queue(trace), set[int]()
+    for row, _, group in _handed(queue):
+        opened = queue.opened(group, row)
+        if opened is None or opened.given["last"] != 0 or queue.gone(group, row) is not None:
+            continue
+        after = [other for other, its in queue.marked(group, row) if its.over_ns >= opened.begun_ns]
+        broken |= set() if any(_may_have_come(queue, other, row) for other in after) else {row}
+    return broken
+
+
+def _may_have_come(queue: Queue, group: int, row: int) -> bool:
+    """Whether the group may have been closed with messages; it may be gone since."""
+    gone = queue.gone(group, row)
+    if gone is None and queue.removed_ns(group, row) is not None:
+        return False
+    if gone is not None and gone.how is not POP_GROUP:
+        return False
+    until = row if gone is None else gone.row
+    return bool(queue.may(group, until, CLOSE)) and not queue.is_empty(group, until)
+
+
 def highest_priority_first(trace: Trace) -> set[int]:
     queue, broken = Queue(trace), set[int]()
     for row, box, group in _handed(queue):
@@ -103,7 +125,11 @@ def _may_be_ready(queue: Queue, group: int, row: int) -> bool:
     messages = len(queue.sent(group, row)) + queue.loose(group, row, SEND)
     if not queue.may(group, row, CLOSE) or not messages:
         return False
-    alike = queue.correlation(group, row)
+    alike, opened = queue.correlation(group, row), queue.opened(group, row)
+    if opened is not None and opened.given["last"] == 0:
+        after = [other for other, its in queue.marked(group, row) if its.over_ns >= opened.begun_ns]
+        if not any(_may_have_come(queue, other, row) for other in after):
+            return False
     return not any(
         _is_in_the_way(queue, other, group, row)
         for other in queue.groups(row)

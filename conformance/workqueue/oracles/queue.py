@@ -269,9 +269,7 @@ class Queue:
 
     def _is_ready(self, group: int, me: Box, row: int) -> bool:
         opened = self.opened(group, row)
-        if opened is None or self.closed_ns(group, row) >= me.begun_ns or not self.sent(group, row):
-            return False
-        if self.risk(group, row) == 2 or self.may(group, row, FLUSH, POP_GROUP):
+        if opened is None or not self._is_closed(group, me, row):
             return False
         alike = self.correlation(group, row)
         if self._changed_ns(alike, row) >= me.begun_ns:
@@ -284,7 +282,26 @@ class Queue:
         for other in self.groups(row):
             if self.correlation(other, row) == alike and (self.lock(other, row).may or self._ahead(other, group, row)):
                 return False
-        return True
+        return opened.given["last"] != 0 or self._last_came(group, me, row)
+
+    def _is_closed(self, group: int, me: Box, row: int) -> bool:
+        """Whether it was closed with messages ahead of the call, and nothing may have removed it."""
+        if self.closed_ns(group, row) >= me.begun_ns or not self.sent(group, row):
+            return False
+        return self.risk(group, row) != 2 and not self.may(group, row, FLUSH, POP_GROUP)
+
+    def _last_came(self, group: int, me: Box, row: int) -> bool:
+        """Whether one that is marked as the last surely was begun after it, and closed."""
+        opened = self.opened(group, row)
+        assert opened is not None
+        marked = [(other, its) for other, its in self.marked(group, row) if its.begun_ns > opened.over_ns]
+        return any(other in self.groups(row) and self._is_closed(other, me, row) for other, _ in marked)
+
+    def marked(self, group: int, row: int) -> list[tuple[int, Box]]:
+        """The groups of its correlation that were ever marked as the last, with the calls that began them."""
+        opens = [box for box in self.boxes.done(row, OPEN) if box.given["last"] == 1]
+        alike = [box for box in opens if box.given["correlation"] == self.correlation(group, row)]
+        return [(box.told["group"], box) for box in alike if self.opened(box.told["group"], row) is box]
 
     def _ahead(self, other: int, group: int, row: int) -> bool:
         """Whether the other may have been begun ahead of the group."""

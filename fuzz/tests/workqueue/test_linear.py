@@ -122,14 +122,16 @@ def without_counts(trace: Trace) -> Trace:
     return Trace(trace.header, rows)
 
 
-def parted(numbers: range, most_tries: int = 0, held: Counter[str] | None = None) -> Counter[tuple[bool, bool]]:
+def parted(
+    numbers: range, most_tries: int = 0, held: Counter[str] | None = None, *, marks: bool = False
+) -> Counter[tuple[bool, bool]]:
     """Whether an order explains a history, and whether checks break no clause in it: how many there are of each.
     Oracles say what checks say, and where the judges part it is of a kind that is known. held: counts, by clause, how
     often its checks held."""
     found: Counter[tuple[bool, bool]] = Counter()
     held = Counter() if held is None else held
     for number in numbers:
-        trace = history(number, most_tries)
+        trace = history(number, most_tries, marks=marks)
         results = judge(trace)
         for result in results:
             held[result.clause] += result.held
@@ -155,6 +157,13 @@ def parted(numbers: range, most_tries: int = 0, held: Counter[str] | None = None
 def test_checks_and_oracles_part_from_the_search_in_known_ways_alone(most_tries: int) -> None:
     found = parted(range(300), most_tries)
     assert min(found[True, True], found[False, False]) > 30
+
+
+def test_so_they_do_where_groups_wait_for_the_last_one() -> None:
+    held: Counter[str] = Counter()
+    found = parted(range(20_000, 20_300), held=held, marks=True)
+    assert min(found[True, True], found[False, False]) > 30
+    assert held["Q-CORR-LAST"] > 0
 
 
 @pytest.mark.slow

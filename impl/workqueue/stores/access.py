@@ -1,7 +1,8 @@
 """The access interface of the queue's store (Q-STORE): what senders, receivers and cleaning ask of it, call by call.
 
 A group has one of four states. It is *sending* from open to close (Q-LOCK-SEND), then *waiting* until it is the first
-of its correlation, then *ready*, and *receiving* while a worker holds it. Its place in the queue is that of its open,
+of its correlation, and the last one came where it waits for that, then *ready*, and *receiving* while a worker holds
+it. Its place in the queue is that of its open,
 since a group that is still being sent holds back what was opened after it in its correlation (Q-ORDER-CORR).
 
 Each lock has a fencing token, which rises with each lock of the group. A call with another token than the group's
@@ -140,9 +141,14 @@ class Access(Protocol):
     """The calls of a store; see the module. Every call may raise Unavailable; each that changes something,
     OutcomeUnknown."""
 
-    def open_group(self, *, type: int, priority: int, correlation: str, server: str) -> Opened:
+    def open_group(
+        self, *, type: int, priority: int, correlation: str, server: str, last: bool | None = None
+    ) -> Opened:
         """Open a new group, last in the queue and locked for sending by a sender on this server. Raises BadInput for
-        what no group may have (`check_group`)."""
+        what no group may have (`check_group`).
+
+        last: True for the last group of its correlation; False for one that waits until the last one, opened after it,
+            is closed (Q-CORR-LAST); None for one that does not wait."""
         ...
 
     def send_message(self, group: int, token: int, body: bytes) -> int:
@@ -158,15 +164,24 @@ class Access(Protocol):
         """Cancel: remove the whole group. Refused without the send lock."""
         ...
 
-    def send_group(self, *, type: int, priority: int, correlation: str, server: str, bodies: Sequence[bytes]) -> int:
+    def send_group(
+        self,
+        *,
+        type: int,
+        priority: int,
+        correlation: str,
+        server: str,
+        bodies: Sequence[bytes],
+        last: bool | None = None,
+    ) -> int:
         """Open, fill and close a group in one step, and return its number. After OutcomeUnknown it is there whole, or
         not at all. Raises BadInput for what no group may have, and for no messages."""
         ...
 
     def next_group(self, server: str) -> LockedGroup | None:
         """Lock the ready group that comes first, by priority and then by place (Q-NEXT), for receiving on this server;
-        None where no group is ready. Ready is the first group of a correlation, if it is locked neither way. Selecting
-        and locking are one step: of several callers each has another correlation."""
+        None where no group is ready. Ready is the first group of a correlation, if it is locked neither way and
+        waits for nothing. Selecting and locking are one step: of several callers each has another correlation."""
         ...
 
     def read_message(self, group: int, token: int) -> GroupMessage | None:

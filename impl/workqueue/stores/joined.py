@@ -29,12 +29,13 @@ WITH counted AS
 INSERT INTO scatterproof_messages (group_id, message, body)
 SELECT group_id, last_message, :body FROM counted RETURNING message"""
 
-# Needs the lock of the correlation.
+# Needs the lock of the correlation. What waits for the last group, or is that, is left to the statements in turn: its
+# end may make another group ready.
 CLOSE_WHOLE = """
 UPDATE scatterproof_groups SET state = CASE WHEN EXISTS
   (SELECT FROM scatterproof_groups other WHERE other.correlation = :correlation AND other.group_id < :group)
   THEN 2 ELSE 3 END
-WHERE group_id = :group AND token = :token AND state = 1 AND last_message > 0 RETURNING state"""
+WHERE group_id = :group AND token = :token AND state = 1 AND last_message > 0 AND is_last IS NULL RETURNING state"""
 
 USE_AND_READ = """
 WITH used AS
@@ -69,6 +70,10 @@ ready AS
    WHERE state = 2 AND EXISTS (SELECT FROM gone) AND group_id =
      (SELECT group_id FROM scatterproof_groups WHERE correlation = :correlation AND group_id <> :group
       ORDER BY group_id LIMIT 1)
+     AND (is_last IS NULL OR EXISTS
+       (SELECT FROM scatterproof_groups marked
+        WHERE marked.correlation = :correlation AND marked.is_last = 1 AND marked.state <> 1
+          AND marked.group_id <> :group))
    RETURNING group_id)
 SELECT (SELECT group_id FROM ready) FROM gone"""
 

@@ -14,7 +14,7 @@ from dataclasses import dataclass, field
 from threading import RLock
 
 from scatterproof.impl.workqueue.rules import RULES, Lock, Standing
-from scatterproof.impl.workqueue.selection import selected
+from scatterproof.impl.workqueue.selection import ready, selected
 from scatterproof.impl.workqueue.stores.access import (
     Cleaned,
     Contents,
@@ -37,6 +37,7 @@ class Entry:
     correlation: its number among all that were ever used.
     name: the correlation's text.
     used_ns: when its lock was last used.
+    last: whether it is the last of its correlation, or waits for that; None for neither.
     messages: those that were not popped, by id.
     tries: by message, how often it was read.
     """
@@ -48,6 +49,7 @@ class Entry:
     name: str
     server: str
     used_ns: int
+    last: bool | None
     lock: Lock = Lock.SEND
     token: int = RULES.next_token(0)
     last_message: int = 0
@@ -66,7 +68,13 @@ class Entry:
         place."""
         place = RULES.place_of(self.group, self.group)
         return Standing(
-            group=self.group, correlation=self.correlation, priority=self.priority, place=place, lock=self.lock
+            group=self.group,
+            correlation=self.correlation,
+            priority=self.priority,
+            place=place,
+            lock=self.lock,
+            waits=self.last is False,
+            last=self.last is True,
         )
 
 
@@ -82,10 +90,12 @@ class MemoryStore:
         self._aside: list[SetAside] = []
         self._listening: list[Callable[[], None]] = []
 
-    def open_group(self, *, type: int, priority: int, correlation: str, server: str) -> Opened:
+    def open_group(
+        self, *, type: int, priority: int, correlation: str, server: str, last: bool | None = None
+    ) -> Opened:
         check_group(type, priority, correlation, server)
         with self._lock:
-            entry = self._open(type, priority, correlation, server)
+            entry = self._open(type, priority, correlation, server, last)
             return Opened(entry.group, entry.token)
 
     def send_message(self, group: int, token: int, body: bytes) -> int:
@@ -110,11 +120,20 @@ class MemoryStore:
             del self._entries[group]
         self._wake()
 
-    def send_group(self, *, type: int, priority: int, correlation: str, server: str, bodies: Sequence[bytes]) -> int:
+    def send_group(
+        self,
+        *,
+        type: int,
+        priority: int,
+        correlation: str,
+        server: str,
+        bodies: Sequence[bytes],
+        last: bool | None = None,
+    ) -> int:
         check_group(type, priority, correlation, server)
         check_bodies(bodies)
         with self._lock:
-            entry = self._open(type, priority, correlation, server)
+            entry = self._open(type, priority, correlation, server, last)
             entry.messages = {message: bytes(body) for message, body in enumerate(bodies, 1)}
             entry.last_message, entry.lock = len(bodies), Lock.NONE
         self._wake()
@@ -223,10 +242,7 @@ class MemoryStore:
         with self._lock:
             entries = list(self._entries.values())
             count = {lock: sum(e.lock is lock for e in entries) for lock in Lock}
-            firsts: dict[int, Entry] = {}
-            for entry in entries:
-                firsts.setdefault(entry.correlation, entry)
-            free = sum(entry.lock is Lock.NONE for entry in firsts.values())
+            free = len(ready((entry.standing for entry in entries), RULES))
             return Contents(
                 sending=count[Lock.SEND],
                 waiting=count[Lock.NONE] - free,
@@ -254,10 +270,10 @@ class MemoryStore:
     def close(self) -> None:
         """Nothing: there is one store for all."""
 
-    def _open(self, type: int, priority: int, correlation: str, server: str) -> Entry:
+    def _open(self, type: int, priority: int, correlation: str, server: str, last: bool | None) -> Entry:
         self._opened += 1
         number = self._correlations.setdefault(correlation, len(self._correlations))
-        entry = Entry(self._opened, type, priority, number, correlation, server, self.now_ns())
+        entry = Entry(self._opened, type, priority, number, correlation, server, self.now_ns(), last)
         self._entries[self._opened] = entry
         return entry
 

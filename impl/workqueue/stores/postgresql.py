@@ -243,7 +243,20 @@ class PostgresqlStore(SqlStore):
         message: int = added[0][0]
         return message
 
-    def send_group(self, *, type: int, priority: int, correlation: str, server: str, bodies: Sequence[bytes]) -> int:
+    def send_group(
+        self,
+        *,
+        type: int,
+        priority: int,
+        correlation: str,
+        server: str,
+        bodies: Sequence[bytes],
+        last: bool | None = None,
+    ) -> int:
+        if last is not None:
+            return super().send_group(
+                type=type, priority=priority, correlation=correlation, server=server, bodies=bodies, last=last
+            )
         check_group(type, priority, correlation, server)
         check_bodies(bodies)
         given = {"type": type, "priority": priority, "correlation": correlation, "server": server}
@@ -255,7 +268,7 @@ class PostgresqlStore(SqlStore):
     def close_group(self, group: int, token: int) -> None:
         given = self._given("close_group", group, token)
         (closed,) = self._run("CLOSE_WHOLE", given=given, locked=given["correlation"])
-        if not closed:  # it is empty, or not held with this token
+        if not closed:  # it is empty or marked, or not held with this token
             super().close_group(group, token)
             return
         self._wake_if(closed[0][0])

@@ -8,6 +8,7 @@ and `scatterproof_schema` for the version. A group has these columns beyond the 
   order of selection: taking one is logarithmic in the number of ready groups, whatever else waits.
 - token: the fencing token of its last lock.
 - group_retries: how often it was handed out.
+- is_last: 1 for the last group of its correlation, 0 for one that waits for that, NULL for neither (Q-CORR-LAST).
 - used_ns: when its lock was last used, in ns of the store's clock.
 - tries: how often its first message was read; no other one was. It is here, as this row changes with each message
   anyway: in the message's row, counting would write the body again.
@@ -69,6 +70,11 @@ MIGRATIONS: tuple[tuple[str, ...], ...] = (
              (SELECT m.tries FROM scatterproof_messages m WHERE m.group_id = scatterproof_groups.group_id
               ORDER BY m.message LIMIT 1), 0)""",
         "ALTER TABLE scatterproof_messages DROP COLUMN tries",
+    ),
+    (
+        "ALTER TABLE scatterproof_groups ADD COLUMN is_last SMALLINT",
+        # Whether the last group of a correlation came is found at once, however many wait for it.
+        "CREATE INDEX scatterproof_last ON scatterproof_groups (correlation) WHERE is_last = 1",
     ),
 )
 VERSION = len(MIGRATIONS)

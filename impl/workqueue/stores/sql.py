@@ -80,9 +80,11 @@ class SqlStore:
         # By group that this client holds: a transaction must know at its beginning which lock it needs.
         self._correlations: dict[int, str] = {}
 
-    def open_group(self, *, type: int, priority: int, correlation: str, server: str) -> Opened:
+    def open_group(
+        self, *, type: int, priority: int, correlation: str, server: str, last: bool | None = None
+    ) -> Opened:
         check_group(type, priority, correlation, server)
-        given = {"type": type, "priority": priority, "correlation": correlation, "server": server}
+        given = {"type": type, "priority": priority, "correlation": correlation, "server": server, "last": _mark(last)}
         (((group,),),) = self._run("OPEN", given=given, locked=correlation)
         self._correlations[group] = correlation
         return Opened(group, 1)
@@ -101,10 +103,19 @@ class SqlStore:
     def flush_group(self, group: int, token: int) -> None:
         self._end("flush_group", group, token, "FLUSH")
 
-    def send_group(self, *, type: int, priority: int, correlation: str, server: str, bodies: Sequence[bytes]) -> int:
+    def send_group(
+        self,
+        *,
+        type: int,
+        priority: int,
+        correlation: str,
+        server: str,
+        bodies: Sequence[bytes],
+        last: bool | None = None,
+    ) -> int:
         check_group(type, priority, correlation, server)
         check_bodies(bodies)
-        given = {"type": type, "priority": priority, "correlation": correlation, "server": server}
+        given = {"type": type, "priority": priority, "correlation": correlation, "server": server, "last": _mark(last)}
         adding = [
             (self.sql["ADD_TO_WHOLE"], {"correlation": correlation, "message": message, "body": bytes(body)})
             for message, body in enumerate(bodies, 1)
@@ -273,6 +284,10 @@ class SqlStore:
     def _wake(self, ready: Sequence[Row]) -> None:
         if ready:
             self.database.wake()
+
+
+def _mark(last: bool | None) -> int | None:
+    return None if last is None else int(last)
 
 
 def prepare(database: Database) -> None:

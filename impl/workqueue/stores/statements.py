@@ -3,10 +3,10 @@
 States: 1 sending, 2 waiting, 3 ready, 4 receiving (`schema`). They are literal numbers, as the planner uses a partial
 index only where it sees the index's condition.
 
-A transaction that changes which group of a correlation is the first, or whether that one is closed, takes the lock of
-the correlation first (`Database.lock`), and then makes the first group ready (PROMOTE). Without the lock, the pop of
-the first group and the close of the second could each see the other's group as it was, and neither would make the
-second one ready. Changing a group from `ready` to `receiving` and back needs only its row lock.
+A transaction that changes which group of a correlation is the first, or whether that one or the last is closed, takes
+the lock of the correlation first (`Database.lock`), and then makes the first group ready (PROMOTE). Without the lock,
+the pop of the first group and the close of the second could each see the other's group as it was, and neither would
+make the second one ready. Changing a group from `ready` to `receiving` and back needs only its row lock.
 
 The statements of a call are sent together, so none can depend on the rows of another: each states in its own conditions
 for which group, token and state it applies. The first one locks the group's row, and the later ones see its change.
@@ -18,14 +18,14 @@ from __future__ import annotations
 # A sequence alone does not ensure that: a group could appear ahead of one that was handed out already.
 OPEN = """
 INSERT INTO scatterproof_groups
-  (type, priority, correlation, server, state, token, last_message, group_retries, used_ns)
-VALUES (:type, :priority, :correlation, :server, 1, 1, 0, 0, {now}) RETURNING group_id"""
+  (type, priority, correlation, server, is_last, state, token, last_message, group_retries, used_ns)
+VALUES (:type, :priority, :correlation, :server, :last, 1, 1, 0, 0, {now}) RETURNING group_id"""
 
 # A group that is sent whole waits at once. Under the lock of its correlation it is the last one: so it is found again.
 OPEN_WHOLE = """
 INSERT INTO scatterproof_groups
-  (type, priority, correlation, server, state, token, last_message, group_retries, used_ns)
-VALUES (:type, :priority, :correlation, :server, 2, 1, :messages, 0, {now}) RETURNING group_id"""
+  (type, priority, correlation, server, is_last, state, token, last_message, group_retries, used_ns)
+VALUES (:type, :priority, :correlation, :server, :last, 2, 1, :messages, 0, {now}) RETURNING group_id"""
 ADD_TO_WHOLE = """
 INSERT INTO scatterproof_messages (group_id, message, body)
 SELECT MAX(group_id), :message, :body FROM scatterproof_groups WHERE correlation = :correlation"""
@@ -47,10 +47,14 @@ WHERE group_id = :group AND token = :token AND state = 1 AND last_message > 0 RE
 FLUSH = """
 DELETE FROM scatterproof_groups WHERE group_id = :group AND token = :token AND state = 1 RETURNING group_id"""
 
+# What comes behind the first group is not looked at: a last one that is closed was opened after it, or is it.
 PROMOTE = """
 UPDATE scatterproof_groups SET state = 3
 WHERE state = 2 AND group_id =
   (SELECT group_id FROM scatterproof_groups WHERE correlation = :correlation ORDER BY group_id LIMIT 1)
+  AND (is_last IS NULL OR EXISTS
+    (SELECT 1 FROM scatterproof_groups marked
+     WHERE marked.correlation = :correlation AND marked.is_last = 1 AND marked.state <> 1))
 RETURNING group_id"""
 
 NEXT = """

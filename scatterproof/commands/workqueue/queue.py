@@ -65,6 +65,14 @@ def send(
     ] = ...,  # type: ignore[assignment]
     priority: Annotated[int, typer.Option("--priority", help="1 is the highest.")] = 1,
     type_: Annotated[int, typer.Option("--type", help="A number of yours, which handlers are told.")] = 0,
+    last: Annotated[
+        bool | None,
+        typer.Option(
+            "--last/--not-last",
+            help="--not-last: process this group only when one of its correlation was sent with --last after it.",
+            show_default=False,
+        ),
+    ] = None,
     server: Server = HOST,
     as_json: Json = False,
 ) -> None:
@@ -79,7 +87,7 @@ def send(
     sender = Sender(_open(store, makes=True), server)
     try:
         sent = 0
-        with sender.group(type_, priority, correlation) as put:
+        with sender.group(type_, priority, correlation, last) as put:
             for body in _bodies(files):
                 sent = put(body)
             group = sender.number
@@ -219,7 +227,7 @@ def inspect(
         return
     rows = [
         ("ready to be processed", found.ready),
-        ("waiting behind another of their correlation", found.waiting),
+        ("waiting behind another of their correlation, or for its last", found.waiting),
         ("being processed", found.receiving),
         ("being sent", found.sending),
     ]

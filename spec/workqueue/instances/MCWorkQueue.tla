@@ -16,6 +16,7 @@ Overtaking == [s \in Sender |-> IF s = "s1" THEN <<Group("c", 2, 1), Group("c", 
 Apart == [s \in Sender |-> IF s = "s1" THEN <<Group("c", 2, 1)>> ELSE <<Group("c", 1, 1)>>]
 Plain == [s \in Sender |-> <<Group("c", 1, 1), Group("c", 1, 1)>>]
 Marked == [s \in Sender |-> <<Group("c", 1, 1), Last("c")>>]
+MarkedAndMore == [s \in Sender |-> <<Group("c", 1, 1), Last("c"), Group("c", 1, 1)>>]
 WithEmpty == [s \in Sender |-> <<Group("c", 1, 0), Group("c", 1, 1)>>]
 Three == [s \in Sender |-> <<Group("c", 1, 1), Group("d", 2, 1), Group("e", 1, 1)>>]
 

@@ -34,12 +34,15 @@ Open(table, call) ==
   IN  With(Append(table,
              [number |-> number, there |-> TRUE, lock |-> "send", freed |-> FALSE, server |-> call.server,
               token |-> token, type |-> call.type, priority |-> call.priority, correlation |-> call.correlation,
-              handed |-> 0, messages |-> <<>>]),
+              mark |-> call.mark, handed |-> 0, messages |-> <<>>]),
            [Done EXCEPT !.group = number, !.token = token])
 
+(* Q-CORR-LAST: it does not wait, or one that is marked as the last was begun after it, and ended. *)
+IsWhole(table, i) ==
+  table[i].mark = "waits" => \E j \in Related(table, i) : i < j /\ table[j].mark = "last" /\ table[j].lock # "send"
 (* Q-LOCK-SEND, Q-ORDER-CORR, Q-NEXT: ended, the first of its correlation, of which nothing is in anybody's hands. *)
 IsReady(table, i) ==
-  table[i].lock = "none" /\ \A j \in Related(table, i) : i <= j /\ table[j].lock # "receive"
+  table[i].lock = "none" /\ IsWhole(table, i) /\ \A j \in Related(table, i) : i <= j /\ table[j].lock # "receive"
 (* Q-PRIORITY *)
 Precedes(table, i, j) ==
   table[i].priority < table[j].priority \/ (table[i].priority = table[j].priority /\ i <= j)
@@ -140,6 +143,7 @@ HandedOut(table, end) ==
        IN  IF ~ said THEN {"MessagesAreNumbered"}
            ELSE IF ~ row.there THEN {"ProcessedOnce", "SendLockedIsHidden", "IncompleteIsRemoved"}
            ELSE IF row.lock = "send" THEN {"SendLockedIsHidden", "BootFreesReceiveLocks"}
+           ELSE IF ~ IsWhole(table, i) THEN {"LastGroupFreesCorrelation", "CorrelationInOrder"}
            ELSE IF \E j \in Related(table, i) : j < i THEN {"CorrelationInOrder", "ReadyIsHandedOut"}
            ELSE IF row.token = end.token THEN {"RetriesAreCounted"}
            ELSE IF row.lock = "receive"

@@ -78,10 +78,11 @@ ReadyIsHandedOut == /\ Ready # {} => Found # <<>>
 (* Q-PRIORITY: nothing that is ready goes before it. *)
 HighestPriorityFirst == Found # <<>> => \A row \in Ready : ~ Precedes(row, table[Found[1]])
 
-(* Q-CORR-LAST, where senders mark the last group: nothing of a correlation before that one was ended. *)
+(* Q-CORR-LAST, where all groups wait for the marked one: nothing of a correlation before that one, itself or begun *)
+(* after it, was ended.                                                                                              *)
 LastGroupFreesCorrelation ==
   \A row \in Rows : IsHandedOut(row) \/ row.popped # {} =>
-    \E other \in Rows : other.correlation = row.correlation /\ other.last /\ other.closed
+    \E other \in Rows : other.correlation = row.correlation /\ other.place >= row.place /\ other.last /\ other.closed
 
 (* Q-WORKERS *)
 WithinServiceLimit == \A w \in Worker : BusyOn(ServerOf[w]) <= Limit

@@ -24,7 +24,7 @@ SameCorrelation(row, other) == row.correlation = other.correlation
 (* Whole: nothing waits for the last group of a correlation, *)
 AnyTime(rows, c) == TRUE
 (* or, where senders mark it, for that one. *)
-LastIsMarked(rows, c) == \E row \in rows : row.correlation = c /\ row.last /\ row.closed
+LastIsMarked(rows, c) == \E row \in rows : row.correlation = c /\ row.last /\ row.closed /\ row.there
 
 (* NextToken *)
 OneMore(token) == token + 1
@@ -72,6 +72,10 @@ Everything(rows) == rows
 Nothing(row) == FALSE
 OnlyItself(row, other) == FALSE
 SameToken(token) == token
+(* A mark frees the correlation for good, *)
+OnceMarked(rows, c) == \E row \in rows : row.correlation = c /\ row.last /\ row.closed
+(* or frees it as soon as the marked group was begun. *)
+LastIsBegun(rows, c) == \E row \in rows : row.correlation = c /\ row.last /\ row.there
 AllReceiveLocks(row, v) == row.lock = "receive"
 FromTheFirst(row) == 1
 TheLatest(row) == CHOOSE m \in 1 .. row.made \ row.popped : \A n \in 1 .. row.made \ row.popped : m >= n

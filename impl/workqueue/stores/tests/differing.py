@@ -17,6 +17,7 @@ CALLS = (
     *("unlock", "clean", "contents", "aside_list"),
 )
 SERVERS = ("r", "s")
+LAST = {5: False, 6: True, 7: True}
 
 
 @dataclass(slots=True)
@@ -42,7 +43,8 @@ class Calling:
         return group, token + (x == 7)
 
     def _open(self, x: int, y: int, z: int) -> Opened:
-        opened = self.access.open_group(type=z, priority=1 + y % 3, correlation=f"c{x % 3}", server=SERVERS[z % 2])
+        given: dict[str, Any] = {"type": z, "priority": 1 + y % 3, "correlation": f"c{x % 3}", "server": SERVERS[z % 2]}
+        opened = self.access.open_group(**given, last=LAST.get(y))
         self.locks.append((opened.group, opened.token))
         return opened
 
@@ -57,9 +59,8 @@ class Calling:
 
     def _whole(self, x: int, y: int, z: int) -> int:
         bodies = [b"%d" % n for n in range(1 + z % 3)]
-        return self.access.send_group(
-            type=z, priority=1 + y % 3, correlation=f"c{x % 3}", server=SERVERS[z % 2], bodies=bodies
-        )
+        given: dict[str, Any] = {"type": z, "priority": 1 + y % 3, "correlation": f"c{x % 3}", "server": SERVERS[z % 2]}
+        return self.access.send_group(**given, bodies=bodies, last=LAST.get(y))
 
     def _next(self, x: int, y: int, z: int) -> LockedGroup | None:
         group = self.access.next_group(SERVERS[x % 2])

@@ -91,6 +91,8 @@ DAMAGE = (
     *(("CLOSE", "state = 2", "state = 3"), ("CLOSE", "AND last_message > 0", "")),
     *(("PROMOTE", "state = 2 AND", ""), ("PROMOTE", "ORDER BY group_id", "ORDER BY group_id DESC")),
     *(("PROMOTE", "ORDER BY group_id", "AND state = 2 ORDER BY group_id"), ("PROMOTE", "state = 3", "state = 2")),
+    *(("PROMOTE", "is_last IS NULL OR", ""), ("PROMOTE", "marked.is_last = 1 AND", "")),
+    *(("PROMOTE", "AND marked.state <> 1", ""), ("PROMOTE", "marked.correlation = :correlation AND", "")),
     *(("NEXT", "priority, group_id", "group_id"), ("NEXT", "priority, group_id", "priority DESC, group_id")),
     *(("NEXT", "priority, group_id", "priority, group_id DESC"), ("NEXT", "token = token + 1, ", "")),
     *(("NEXT", "group_retries = group_retries + 1, ", ""), ("NEXT", "server = :server, ", "")),
@@ -119,7 +121,7 @@ JOINED = (
     *(("SEND", "AND token = :token", ""), ("SEND", "AND state = 1", ""), ("SEND", ", used_ns = ", ", server = ")),
     *(("CLOSE_WHOLE", "AND token = :token", ""), ("CLOSE_WHOLE", "AND state = 1", "AND state IN (1, 4)")),
     *(("CLOSE_WHOLE", "2 ELSE 3", "2 ELSE 2"), ("CLOSE_WHOLE", "2 ELSE 3", "3 ELSE 3")),
-    ("CLOSE_WHOLE", "AND last_message > 0", ""),
+    *(("CLOSE_WHOLE", "AND last_message > 0", ""), ("CLOSE_WHOLE", "AND is_last IS NULL", "")),
     *(("TAKE", "state = 3", "state IN (2, 3)"), ("TAKE", "BY priority, group_id", "BY group_id")),
     *(("TAKE", "token = token + 1, ", ""), ("TAKE", "group_retries = group_retries + 1, ", "")),
     *(("TAKE", "server = :server, ", ""), ("TAKE", "tries = tries + 1", "tries = 1")),
@@ -137,6 +139,9 @@ JOINED = (
     ),
     *(("FINISH", "state = 2 AND EXISTS (SELECT FROM gone)", "state = 2"), ("FINISH", "state = 2 AND", "state = 1 AND")),
     *(("FINISH", "ORDER BY group_id", "ORDER BY group_id DESC"), ("FINISH", "AND group_id <> :group", "")),
+    *(("FINISH", "is_last IS NULL OR", ""), ("FINISH", "marked.is_last = 1 AND", "")),
+    *(("FINISH", "AND marked.state <> 1", ""), ("FINISH", "AND marked.group_id <> :group", "")),
+    ("FINISH", "marked.correlation = :correlation AND", ""),
 )
 
 
@@ -157,6 +162,14 @@ SCRIPTS: tuple[tuple[Step, ...], ...] = (
         *(("whole", 1, 0, 2), ("whole", 1, 2, 0), ("whole", 2, 2, 0), ("take", 1, 0, 0), ("close", 0, 0, 0)),
         *(("read", 0, 0, 0), ("release", 0, 0, 1), ("take", 1, 0, 0), ("unlock", 1, 0, 0), ("take", 0, 0, 0)),
         *(("advance", 0, 0, 0), ("advance", 0, 1, 0), ("advance", 0, 2, 0), ("take", 0, 0, 1), ("take", 1, 0, 1)),
+    ),
+    # 5: a group that waits for the last one; 6 and 7: that one.
+    (
+        *(("whole", 0, 5, 0), ("open", 0, 5, 0), ("send", 0, 0, 0), ("close", 0, 0, 0), ("open", 0, 6, 0)),
+        *(("send", 0, 0, 0), ("close", 0, 0, 0), ("whole", 0, 5, 0), ("next", 0, 0, 0)),
+        *(("advance", 0, 0, 0), ("take", 0, 0, 1), ("advance", 0, 0, 0), ("take", 0, 0, 1), ("advance", 0, 0, 0)),
+        *(("open", 0, 6, 0), ("send", 0, 0, 0), ("whole", 1, 7, 0), ("take", 0, 3, 1), ("flush", 3, 0, 0)),
+        *(("finish", 0, 0, 0), ("whole", 0, 6, 0), ("take", 0, 0, 0), ("advance", 0, 0, 0), ("take", 0, 0, 1)),
     ),
 )
 

@@ -37,8 +37,14 @@ def test_tables_of_an_earlier_version_are_brought_to_this_one(tmp_path: Path, mo
     store = factory(f"sqlite:{path}")()
     factory(f"sqlite:{now}")().close()
     assert indexes(path) == indexes(now)
+    waits = store.send_group(type=0, priority=1, correlation="d", server="s", bodies=[b"x"], last=False)
     group = store.next_group("r")
     assert group is not None
     read = [store.read_message(1, group.token), store.pop_and_read(1, group.token, 2)]
     assert [(message.message, message.retries) for message in read if message] == [(2, 5), (3, 1)]
+    assert store.next_group("r") is None
+    store.send_group(type=0, priority=1, correlation="d", server="s", bodies=[b"x"], last=True)
+    after = store.next_group("r")
+    assert after is not None
+    assert after.group == waits
     store.close()

@@ -157,7 +157,7 @@ def made(access: Access, name: CallName, given: Mapping[str, int], body: bytes) 
     """The call on the store: columns of what came back, and the body of a message that was read."""
     match name:
         case CallName.OPEN_GROUP:
-            names = {each: str(given[each]) for each in ("correlation", "server")}
+            names: dict[str, Any] = {each: str(given[each]) for each in ("correlation", "server")}
             opened = access.open_group(type=given["type"], priority=given["priority"], **names)
             return {"group": opened.group, "token": opened.token}, b""
         case CallName.SEND_MESSAGE:
