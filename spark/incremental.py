@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import fcntl
 import os
-from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from itertools import accumulate
 from pathlib import Path
@@ -26,11 +26,12 @@ from scatterproof.spark.found import (
     read_found,
     read_violations,
 )
-from scatterproof.spark.judge_part import is_interpreted, warm
+from scatterproof.spark.judge_part import Spread, is_interpreted, warm
 from scatterproof.spark.layout import MANIFEST, MINED, RunEntry, read_manifest, writing
 from scatterproof.spark.read import Pair, Part, sound_parts
 from scatterproof.spec.errors import BadInput, CannotRun
 from scatterproof.spec.storage import Remote
+from scatterproof.spec.trace import Header
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
@@ -39,6 +40,7 @@ if TYPE_CHECKING:
 
 SUMMARY = "summary.json"
 VIOLATIONS_FOLDER = "violations"
+MANY_RUNS = 2000  # whose headers take longer to read here than a Spark job takes
 Say: TypeAlias = Callable[[str], None]
 
 
@@ -104,7 +106,7 @@ class Kept:
         results, parts = self.folder / VIOLATIONS_FOLDER, [part for part, _ in wanted]
         interpret = is_interpreted(parts)
         if not interpret:
-            warm(parts)
+            warm(parts, spread_over(session))
 
         def work(item: tuple[Part, Identity]) -> PartFindings | BadInput:
             part, identity = item
@@ -204,6 +206,19 @@ class Kept:
         if path not in self._spoken_of:
             self._spoken_of.add(path)
             self._say(f"{path}: {what}")
+
+
+def spread_over(session: SparkSession | None) -> Spread:
+    """Where headers of many runs are read: in tasks, where there is a session."""
+
+    def spread(work: Callable[[Part], list[Header]], parts: Sequence[Part]) -> Iterable[list[Header]]:
+        if session is None or sum(part.runs for part in parts) < MANY_RUNS:
+            return map(work, parts)
+        from scatterproof.spark.jobs import run_tasks  # loads Spark
+
+        return run_tasks(session, parts, work, weights=[part.runs for part in parts])
+
+    return spread
 
 
 @contextmanager

@@ -4,7 +4,8 @@ where compiling them would take longer."""
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from contextlib import suppress
 from functools import cache
 from itertools import chain
 from typing import TypeAlias
@@ -22,9 +23,12 @@ from scatterproof.conformance.verdict import ClauseResult
 from scatterproof.spark.compiling import compile_at_once
 from scatterproof.spark.measured import Measured
 from scatterproof.spark.read import BATCH_ROWS, Part, RunSpan, read_batches, read_spans
+from scatterproof.spec.core import Parameter
 from scatterproof.spec.errors import BadInput
 from scatterproof.spec.trace import Header, Row, schema
 
+# Calls the function for each of these, and gives the results in their order.
+Spread: TypeAlias = Callable[[Callable[[Part], list[Header]], Sequence[Part]], Iterable[list[Header]]]
 _Network: TypeAlias = tuple[Surroundings, Surroundings, RowRules]
 NETWORKS_KEPT = 256
 MOST_KEPT = 1000  # violations of a clause in a run; beyond, they are counted
@@ -154,33 +158,49 @@ def is_interpreted(parts: Sequence[Part]) -> bool:
 
 def is_warm(parts: Sequence[Part]) -> bool:
     """Whether all that these runs put at stake has been compiled on this machine."""
-    return all(piece.is_compiled for part, around in _wanted(parts) for piece in part.parts if piece.applies(around))
+    wanted = _wanted(parts, map)
+    return all(piece.is_compiled for part, around in wanted for piece in part.parts if piece.applies(around))
 
 
-def warm(parts: Sequence[Part]) -> None:
+def warm(parts: Sequence[Part], spread: Spread = map) -> None:
     """Compile here, once, what these runs put at stake, so that the tasks find it in the cache and do not all compile
-    it. What is there is not loaded."""
-    pieces = ((piece, around) for compiled, around in _wanted(parts) for piece in compiled.parts)
+    it. What is there is not loaded. spread: reads headers of many files."""
+    measures = gauge(parts[0].protocol)
+    kernels = [kernel(parts[0].protocol), *([] if measures is None else [measures.kernel])]
+    if all(piece.is_compiled for compiled in kernels for piece in compiled.parts):
+        return
+    pieces = ((piece, around) for compiled, around in _wanted(parts, spread) for piece in compiled.parts)
     cold = {piece: around for piece, around in pieces if piece.applies(around) and not piece.is_compiled}
     compile_at_once(cold)
     for piece, around in cold.items():
         piece.compile(around)  # where no other process has
 
 
-def _wanted(parts: Sequence[Part]) -> Iterable[tuple[Kernel, Surroundings]]:
+def at_stake(part: Part) -> list[Header]:
+    """Of one file, a run of each set of parameters: they decide which checks apply. None of a file with a run that
+    cannot be judged: judging says why."""
+    plugin, found = load(part.protocol), dict[tuple[tuple[str, Parameter], ...], Header]()
+    with suppress(BadInput):
+        for header in (span.header for span in read_spans(part)):
+            key = tuple(sorted(header.parameters.items()))
+            if key not in found:
+                plugin.parameters(header.parameters)
+                _network(header)
+                found[key] = header
+        return list(found.values())
+    return []
+
+
+def _wanted(parts: Sequence[Part], spread: Spread) -> Iterable[tuple[Kernel, Surroundings]]:
     """The kernels that these runs need, each with surroundings: the one of the measures, and for the checks one for
     each new set of parts that apply."""
     plugin, measures = load(parts[0].protocol), gauge(parts[0].protocol)
     every, known = {check.part for check in plugin.checks}, set[str]()
-    for header in (span.header for span in chain.from_iterable(map(read_spans, parts))):
-        try:
-            plugin.parameters(header.parameters)
-            needed = {check.part for check in plugin.applicable(header)}
-            if needed <= known:
-                continue
-            around, with_more, _ = _network(header)
-        except BadInput:
-            continue  # judging says why
+    for header in chain.from_iterable(spread(at_stake, parts)):
+        needed = {check.part for check in plugin.applicable(header)}
+        if needed <= known:
+            continue
+        around, with_more, _ = _network(header)
         if measures is not None and not known:
             yield measures.kernel, with_more
         yield kernel(plugin.name), around

@@ -16,7 +16,7 @@ from scatterproof.spark.layout import UNFINISHED
 from scatterproof.spec.errors import BadInput
 from scatterproof.spec.storage import Remote, opened
 from scatterproof.spec.trace import Header
-from scatterproof.spec.trace_parquet import events_schema, read_headers, reading, require_columns
+from scatterproof.spec.trace_parquet import events_schema, read_counts, read_headers, reading, require_columns
 
 BATCH_ROWS = 1 << 16
 
@@ -71,11 +71,11 @@ def pairs_of(corpus: Path) -> list[Pair]:
 
 
 def sound_parts(pairs: Sequence[Pair], protocol: str | None = None) -> list[Part]:
-    """What these files hold; BadInput when one is not sound, or when they are not all of one protocol. protocol: the
-    one that they must be of, where it is known."""
-    headers = [read_headers(pair.runs_file) for pair in pairs]
-    _refuse_mixed_protocols([pair.runs_file for pair in pairs], headers, protocol)
-    return [_part(*pair, here) for pair, here in zip(pairs, headers, strict=True)]
+    """What these files hold; BadInput when one is not sound, or when they are not all of one protocol. Headers are
+    looked at when they are judged. protocol: the one that they must be of, where it is known."""
+    counts = [read_counts(pair.runs_file) for pair in pairs]
+    _refuse_mixed_protocols([pair.runs_file for pair in pairs], counts, protocol)
+    return [_part(*pair, here) for pair, here in zip(pairs, counts, strict=True)]
 
 
 def read_spans(part: Part) -> list[RunSpan]:
@@ -119,24 +119,24 @@ def quarantined_rows(corpus: Path) -> int:
 
 
 def _refuse_mixed_protocols(
-    runs_files: Sequence[Path], headers: Sequence[Sequence[tuple[Header, int]]], known: str | None
+    runs_files: Sequence[Path], counts: Sequence[Sequence[tuple[int, int, str]]], known: str | None
 ) -> None:
-    protocol = known or headers[0][0][0].protocol
-    for runs_file, here in zip(runs_files, headers, strict=True):
-        for header, _ in here:
-            if header.protocol != protocol:
+    protocol = known or counts[0][0][2]
+    for runs_file, here in zip(runs_files, counts, strict=True):
+        for run, _, own in here:
+            if own != protocol:
                 raise BadInput(
-                    f"{runs_file}: run {header.run} is of {header.protocol}, those before it are of {protocol}; "
+                    f"{runs_file}: run {run} is of {own}, those before it are of {protocol}; "
                     "mine each protocol's traces by themselves"
                 )
 
 
-def _part(events: Path, runs_file: Path, headers: Sequence[tuple[Header, int]]) -> Part:
-    protocol = headers[0][0].protocol
+def _part(events: Path, runs_file: Path, counts: Sequence[tuple[int, int, str]]) -> Part:
+    protocol = counts[0][2]
     with reading(events), pq.ParquetFile(opened(events)) as file:
         require_columns(events, file.schema_arrow, events_schema(protocol), 0)
         rows = file.metadata.num_rows
-    promised = sum(count for _, count in headers)
+    promised = sum(count for _, count, _ in counts)
     if rows != promised:
         raise BadInput(f"{events}: has {rows} rows, {runs_file} tells of {promised}; make it again")
-    return Part(events=events, runs_file=runs_file, protocol=protocol, rows=rows, runs=len(headers))
+    return Part(events=events, runs_file=runs_file, protocol=protocol, rows=rows, runs=len(counts))

@@ -13,6 +13,7 @@ from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from itertools import chain
 from pathlib import Path
+from typing import Any
 
 import msgspec
 import numpy as np
@@ -116,11 +117,8 @@ def _rows(path: Path, protocol: str) -> Iterator[tuple[int, Row]]:
 
 def read_headers(path: Path) -> list[tuple[Header, int]]:
     """The header and the number of rows of each run in a runs file, in the order of their events."""
-    with reading(path), pq.ParquetFile(opened(path)) as file:
-        require_columns(path, file.schema_arrow, _RUNS, 0)
-        table = file.read(columns=["run", "rows", "header"])
     found: list[tuple[Header, int]] = []
-    for run, rows, text in zip(*(column.to_pylist() for column in table.columns), strict=True):
+    for run, rows, protocol, text in zip(*_runs_columns(path, "run", "rows", "protocol", "header"), strict=True):
         try:
             header = msgspec.json.decode(text, type=Header)
         except msgspec.DecodeError as error:
@@ -129,10 +127,25 @@ def read_headers(path: Path) -> list[tuple[Header, int]]:
             raise BadInput(
                 f"{path}: the header of run {run} is of run {header.run}, version {header.trace}; make it again"
             )
+        if header.protocol != protocol:
+            raise BadInput(f"{path}: the header of run {run} is of {header.protocol}, not of {protocol}; make it again")
         found.append((header, rows))
-    if not found:
-        raise BadInput(f"{path}: names no run; make it again")
     return found
+
+
+def read_counts(path: Path) -> list[tuple[int, int, str]]:
+    """Number, rows and protocol of each run in a runs file, without its header, which takes long to decode."""
+    return list(zip(*_runs_columns(path, "run", "rows", "protocol"), strict=True))
+
+
+def _runs_columns(path: Path, *names: str) -> list[list[Any]]:
+    """These columns of a runs file. BadInput where it holds no run."""
+    with reading(path), pq.ParquetFile(opened(path)) as file:
+        require_columns(path, file.schema_arrow, _RUNS, 0)
+        table = file.read(columns=list(names))
+    if not table.num_rows:
+        raise BadInput(f"{path}: names no run; make it again")
+    return [table.column(name).to_pylist() for name in names]
 
 
 def require_columns(path: Path, found: pa.Schema, wanted: pa.Schema, group: int) -> None:

@@ -31,19 +31,20 @@ from scatterproof.spark import judge_part as judging
 from scatterproof.spark import mine as mining
 from scatterproof.spark.configurations import draw_run
 from scatterproof.spark.corpus import Plant, make_corpus, simulate_run
-from scatterproof.spark.judge_part import is_warm, judge_part, warm
+from scatterproof.spark.incremental import spread_over
+from scatterproof.spark.judge_part import at_stake, is_warm, judge_part, warm
 from scatterproof.spark.layout import events_path, runs_path
 from scatterproof.spark.measured import Measured
 from scatterproof.spark.mine import mine
 from scatterproof.spark.mined import MineResult
 from scatterproof.spark.protocol import kinds_of
-from scatterproof.spark.read import parts_of
+from scatterproof.spark.read import Part, parts_of
 from scatterproof.spark.session import MASTER
 from scatterproof.spark.tests.agreement import gravest
 from scatterproof.spark.tests.material import PROTOCOLS, change, material, value
 from scatterproof.spec import clauses
 from scatterproof.spec.errors import BadInput
-from scatterproof.spec.trace import Kind, Row, Trace, rows_of_packet, schema
+from scatterproof.spec.trace import Header, Kind, Row, Trace, rows_of_packet, schema
 from scatterproof.spec.trace_parquet import write_runs
 
 ANY = PROTOCOLS[0]
@@ -260,6 +261,24 @@ def test_a_run_longer_than_a_batch_keeps_its_state_from_one_to_the_next(tmp_path
         assert judge_part(part, batch_rows)[0][1] == judge(trace, shown=EVERY)
 
 
+def test_tasks_read_the_headers_of_many_runs(
+    session: SparkSession, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    for file, trace in enumerate(material(ANY).parted()):
+        write_part(tmp_path, file, [trace])
+    parts, here = parts_of(tmp_path), os.getpid()
+    expected = [at_stake(part) for part in parts]
+    assert all(expected)
+
+    def elsewhere(part: Part) -> list[Header]:
+        return at_stake(part) if os.getpid() != here else []
+
+    monkeypatch.setattr(incremental, "MANY_RUNS", len(parts))
+    assert list(spread_over(session)(elsewhere, parts)) == expected
+    assert not any(spread_over(session)(elsewhere, parts[1:]))  # fewer are read here
+    assert list(spread_over(None)(at_stake, parts)) == expected
+
+
 @pytest.mark.slow
 @each_protocol
 def test_all_that_the_runs_need_is_compiled_before_the_tasks_begin(
@@ -310,7 +329,7 @@ def test_few_rows_are_interpreted_where_nothing_is_compiled(
     warmed: list[object] = []
     monkeypatch.setattr(judging, "INTERPRETED_ROWS", part.rows if few else part.rows - 1)
     monkeypatch.setattr(judging, "is_warm", lambda parts: is_warm)
-    monkeypatch.setattr(incremental, "warm", warmed.append)
+    monkeypatch.setattr(incremental, "warm", lambda parts, _: warmed.append(parts))
     assert mine(tmp_path).events == part.rows
     assert warmed == ([] if interprets else [[part]])
 
@@ -338,8 +357,10 @@ def swapped(table: pa.Table) -> pa.Table:
 
 
 def of_another_protocol(table: pa.Table) -> pa.Table:
-    headers = [text.replace(ANY, "carrier_pigeon") for text in table.column("header").to_pylist()]
-    return table.set_column(table.schema.get_field_index("header"), table.schema.field("header"), [headers])
+    for name in ("header", "protocol"):
+        texts = [text.replace(ANY, "carrier_pigeon") for text in table.column(name).to_pylist()]
+        table = table.set_column(table.schema.get_field_index(name), table.schema.field(name), [texts])
+    return table
 
 
 def saying(column: str, value: int, row: int) -> Callable[[pa.Table], pa.Table]:
@@ -422,6 +443,10 @@ BAD_FILES: dict[str, tuple[Callable[[Path], object], str]] = {
             events_path(corpus, 1).read_bytes()[:4] + bytes(400) + events_path(corpus, 1).read_bytes()[404:]
         ),
         "events/part-00001.parquet: cannot be read as Parquet",
+    ),
+    "header of another protocol": (
+        lambda corpus: rewritten(runs_path(corpus, 1), with_header(lambda one: one.update(protocol="carrier_pigeon"))),
+        f"runs/part-00001.parquet: the header of run 2 is of carrier_pigeon, not of {ANY}; make it again",
     ),
     "rows missing": (
         lambda corpus: rewritten(events_path(corpus, 0), lambda table: table.slice(1)),
