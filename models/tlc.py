@@ -27,8 +27,8 @@ from scatterproof.spec.scratch import scratch_folder
 
 JAR_VARIABLE = "SCATTERPROOF_TLA2TOOLS"
 HEAP_MB = 2048
-# The quick compiler alone, and for what is called three times as often as usual: it was 40 % of a small model's time.
-_SHORT_RUN = ("-XX:TieredStopAtLevel=1", "-XX:CompileThresholdScaling=3")
+# The quick compiler alone, and for what is called six times as often as usual: it was 40 % of a small model's time.
+_SHORT_RUN = ("-XX:TieredStopAtLevel=1", "-XX:CompileThresholdScaling=6")
 # TLC's messages are events of Java's flight recorder, too: nobody reads them, and its start took 16 % of a small model.
 _WITHOUT_RECORDER = "-Djfr.unsupported.vm=true"
 _MESSAGE = re.compile(r"^@!@!@STARTMSG (\d+):\d+ @!@!@\n(.*?)^@!@!@ENDMSG \1 @!@!@$", re.MULTILINE | re.DOTALL)
