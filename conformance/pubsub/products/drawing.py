@@ -66,6 +66,7 @@ class Shape:
     leaves: clients unsubscribe.
     retain, expiry: some messages are retained, or expire.
     restarts: how the broker is restarted, in one of three runs; None where it never is.
+    killed: of several brokers, those of which one is restarted, by their clients.
     shared: clients share filter 1, as one group.
     steps: how often steps are drawn, after all clients have connected and subscribed.
     """
@@ -80,6 +81,7 @@ class Shape:
     retain: bool = False
     expiry: bool = False
     restarts: Move | None = None
+    killed: tuple[NodeId, ...] = (0,)
     shared: bool = False
     steps: int = 25
 
@@ -119,7 +121,7 @@ def drawn(seed: int, shape: Shape) -> list[Call | Step]:
         found += _steps(draw, mine, shape)
     if shape.restarts is not None and draw.random() < 0.34:
         at = draw.randrange(len(found) // 2, len(found))
-        found[at:at] = [Step(shape.restarts), connects(PUBLISHER, 0)]
+        found[at:at] = [Step(shape.restarts, draw.choice(shape.killed)), connects(PUBLISHER, 0)]
     return found
 
 

@@ -36,7 +36,7 @@ class Move(StrEnum):
     STALL: the client stops reading from its connection.
     TAKE: the client reads again.
     WAIT: clients only read, for `seconds`.
-    KILL: kill the broker, and start it again.
+    KILL: kill the broker, and start it again; of several, that of client `node`.
     """
 
     DROP = "drop"
@@ -82,8 +82,8 @@ class Port(Protocol):
     def pump(self, quiet_s: float) -> None:
         """Read until nothing has arrived for `quiet_s` seconds."""
 
-    def restart(self) -> None:
-        """Kill the broker, and start it again."""
+    def restart(self, node: NodeId) -> None:
+        """Kill the broker, and start it again; of several, that of this client."""
 
     def end(self) -> None: ...
 
@@ -139,7 +139,7 @@ class Driver:
             self._port.pump(step.seconds)
         elif step.move is Move.KILL:
             self.history.killed()
-            self._port.restart()
+            self._port.restart(node)
             self.history.restarted()
             self._look()
 

@@ -6,12 +6,12 @@ import importlib
 import select
 import socket
 import time
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
 from scatterproof.conformance.pubsub.products.driving import Deliver
-from scatterproof.conformance.pubsub.products.ports import ANSWER_S, Client, ClientsPort
+from scatterproof.conformance.pubsub.products.ports import ANSWER_S, Client, ClientsPort, Restart
 from scatterproof.conformance.serving import LOOPBACK
 from scatterproof.spec.core import Outcome
 from scatterproof.spec.topology import NodeId
@@ -41,17 +41,18 @@ class _One(Client):
 
 
 class MqttPort(ClientsPort[_One]):
-    """A port to MQTT. version: 4 for MQTT 3.1.1, or MQTT_5. login: user and password, None for anonymous clients."""
+    """A port to MQTT. port: of the broker; of several, one a client. version: 4 for MQTT 3.1.1, or MQTT_5. login: user
+    and password, None for anonymous clients."""
 
     def __init__(
         self,
         deliver: Deliver,
-        port: int,
+        port: int | Sequence[int],
         name: str,
         *,
         version: int = 4,
         login: tuple[str, str] | None = None,
-        restart: Callable[[], None] | None = None,
+        restart: Restart | None = None,
     ) -> None:
         super().__init__(deliver, name, _One, restart)
         self._mqtt = importlib.import_module("paho.mqtt.client")
@@ -69,9 +70,10 @@ class MqttPort(ClientsPort[_One]):
         one.lasts, one.refused, one.stalled, one.answered = lasts, False, False, {}
         # Over a reconnection only the packet identifiers of messages at level 2 stay valid.
         one.unacknowledged = [(mid, level) for mid, level in one.unacknowledged if level == 2]
+        port = self._port if isinstance(self._port, int) else self._port[node - 1]
         more = self._session(lasts) if self._version == MQTT_5 else {}
         try:
-            one.paho.connect(LOOPBACK, self._port, keepalive=600, **more)
+            one.paho.connect(LOOPBACK, port, keepalive=600, **more)
         except OSError:
             return Outcome.UNKNOWN
         if not self._wait(lambda: one.connected or one.refused or one.paho.socket() is None):

@@ -5,14 +5,15 @@ from __future__ import annotations
 import asyncio
 import importlib
 import time
-from collections.abc import Callable, Coroutine
+from collections.abc import Coroutine
 from dataclasses import dataclass, field
 from typing import Any
 
 from scatterproof.conformance.pubsub.products.driving import Deliver
-from scatterproof.conformance.pubsub.products.ports import ANSWER_S, Client, ClientsPort
+from scatterproof.conformance.pubsub.products.ports import ANSWER_S, Client, ClientsPort, Restart
 from scatterproof.conformance.serving import LOOPBACK
 from scatterproof.spec.core import Outcome
+from scatterproof.spec.errors import BadInput
 from scatterproof.spec.topology import NodeId
 
 # How long JetStream waits for an acknowledgement before it redelivers, in s. A client that reconnects first waits that
@@ -49,7 +50,7 @@ class CorePort(ClientsPort[_One]):
 
     level = 0
 
-    def __init__(self, deliver: Deliver, port: int, name: str, *, restart: Callable[[], None] | None = None) -> None:
+    def __init__(self, deliver: Deliver, port: int, name: str, *, restart: Restart | None = None) -> None:
         super().__init__(deliver, name, _One, restart)
         self._nats = importlib.import_module("nats")
         self._port, self._loop = port, asyncio.new_event_loop()
@@ -150,7 +151,7 @@ class JetStreamPort(CorePort):
         port: int,
         name: str,
         *,
-        restart: Callable[[], None] | None = None,
+        restart: Restart | None = None,
         at_once: int = 1,
     ) -> None:
         super().__init__(deliver, port, name, restart=restart)
@@ -193,6 +194,9 @@ class JetStreamPort(CorePort):
         )
         one.consumers[name] = filters, await context.pull_subscribe_bind(name, stream=self._name)
         one.subscribed[filter_] = name
+
+    def unsubscribe(self, node: NodeId, filter_: str) -> Outcome:
+        raise BadInput("a durable consumer of JetStream keeps its filters; leave unsubscribe out of the steps")
 
     async def _glance(self) -> None:
         for node, one in self._ones.items():

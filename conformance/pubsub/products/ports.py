@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import time
 from abc import ABC, abstractmethod
-from collections.abc import Callable
+from collections.abc import Callable, Collection
 from dataclasses import dataclass, field
 from typing import Any, Generic, TypeVar
 
@@ -13,6 +13,7 @@ from scatterproof.spec.core import Outcome
 from scatterproof.spec.topology import NodeId
 
 ANSWER_S = 10.0
+Restart = Callable[[NodeId], Collection[NodeId] | None]
 
 
 @dataclass(slots=True)
@@ -35,10 +36,11 @@ class ClientsPort(ABC, Generic[C]):
 
     name: the run's, a prefix of all its names at the broker, so that runs do not meet.
     make: makes a client.
-    restart: kills the broker, and starts it again.
+    restart: kills the broker, and starts it again; of several, that of the client. Returns which clients were at it,
+        None for all.
     """
 
-    def __init__(self, deliver: Deliver, name: str, make: Callable[[], C], restart: Callable[[], None] | None) -> None:
+    def __init__(self, deliver: Deliver, name: str, make: Callable[[], C], restart: Restart | None) -> None:
         self._deliver, self._name, self._make, self._restart = deliver, name, make, restart
         self._ones: dict[NodeId, C] = {}
         self._got = 0
@@ -73,11 +75,12 @@ class ClientsPort(ABC, Generic[C]):
     def has_unacknowledged(self, node: NodeId) -> bool:
         return bool(self._ones[node].unacknowledged)
 
-    def restart(self) -> None:
+    def restart(self, node: NodeId) -> None:
         assert self._restart is not None
-        self._restart()
-        for node in self._ones:
-            self.drop(node)
+        hit = self._restart(node)
+        for one in self._ones:
+            if hit is None or one in hit:
+                self.drop(one)
 
     def pump(self, quiet_s: float) -> None:
         until = time.monotonic() + quiet_s

@@ -42,7 +42,7 @@ class TopicPort(ClientsPort[_One]):
     """A port to a topic exchange. name: the run's, and the exchange's."""
 
     def __init__(self, deliver: Deliver, node: RabbitNode, name: str) -> None:
-        super().__init__(deliver, name, _One, partial(node.restart, kill=True))
+        super().__init__(deliver, name, _One, lambda _: node.restart(kill=True))
         self._node = node
         with node.connect() as connection:
             connection.channel().exchange_declare(name, "topic", durable=True)

@@ -20,7 +20,8 @@ from scatterproof.conformance.pubsub.products.drawing import CLIENTS, VOCABULARY
 from scatterproof.conformance.pubsub.products.driving import Move, Port, Steps, Words, play
 from scatterproof.conformance.pubsub.products.mqtt import MQTT_5, MqttPort
 from scatterproof.conformance.pubsub.products.nats import CorePort, JetStreamPort
-from scatterproof.conformance.serving import LOOPBACK, Served, free_ports, program
+from scatterproof.conformance.pubsub.products.running import One, Row, Running
+from scatterproof.conformance.serving import LOOPBACK, program
 from scatterproof.conformance.workqueue.products import rabbitmq_node
 from scatterproof.spec.errors import CannotRun
 from scatterproof.spec.schedule import Call
@@ -42,6 +43,7 @@ class Server:
     quiet: what quiet runs may contain: it avoids the reported mistakes, and no clause is broken.
     port: makes the port of a run; by default for MQTT 3.1.1.
     words: returns the topics and filters of a run, by the run's name.
+    begin: starts it; by default one server, whose port it is. Returns what has ports, restarts, and ends.
     profile, package: as in `Product`.
     of_version: returns the record of another version; None where there is none.
     """
@@ -55,6 +57,7 @@ class Server:
     quiet: Shape = ALL
     port: Callable[..., Port] = MqttPort
     words: Callable[[str], Words] = words
+    begin: Callable[[str, known.Command, Path], Running] = One
     profile: Path = PROFILE
     package: Package | None = None
     of_version: Callable[[str], Server] | None = None
@@ -68,16 +71,15 @@ class Server:
         folder = folder.resolve() / "server"
         shutil.rmtree(folder, ignore_errors=True)
         folder.mkdir(parents=True)
-        (port,) = free_ports(1)
         iut = f"{self.name} {self.version()}"
-        served = Served(self.name, self.command(port, folder), port, folder)
+        served = self.begin(self.name, self.command, folder)
         try:
             yield partial(self._play, served, iut)
         finally:
             served.end()
 
-    def _play(self, served: Served, iut: str, name: str, steps: Steps, seed: int) -> Trace:
-        make = partial(self.port, port=served.port, name=name, restart=partial(served.restart, kill=True))
+    def _play(self, served: Running, iut: str, name: str, steps: Steps, seed: int) -> Trace:
+        make = partial(self.port, port=served.port, name=name, restart=served.kill)
         return play(make, self.words(name), CLIENTS, steps, seed, iut)
 
     def steps(self, seed: int, quiet: bool) -> list[Call | object]:
@@ -160,8 +162,8 @@ def _amqtt_of(version: str) -> Server:
 
 
 def _appliance(port: int, folder: Path) -> list[str]:
-    command = [sys.executable, "-m", "scatterproof.cli", "appliance", "run", "--id", "one"]
-    return [*command, "--listen-mqtt", f"{LOOPBACK}:{port}", "--store", str(folder / "store.sqlite")]
+    command = [sys.executable, "-m", "scatterproof.cli", "appliance", "run", "--listen-mqtt", f"{LOOPBACK}:{port}"]
+    return [*command, "--store", str(folder / "store.sqlite")]
 
 
 def _mosquitto(port: int, folder: Path) -> list[str]:
@@ -234,6 +236,14 @@ APPLIANCE = Server(
     shape=replace(LASTING, shared=True),
     quiet=replace(LASTING, shared=True),
     profile=Path(__file__).with_name("appliance.toml"),
+)
+APPLIANCE_THREE = replace(
+    APPLIANCE,
+    name="appliance-three",
+    text="three of our own appliances in a row, with a client each, any of them killed, by paho",
+    begin=Row,
+    shape=replace(APPLIANCE.shape, killed=(1, 2, 3)),
+    quiet=replace(APPLIANCE.shape, killed=(1, 2, 3)),
 )
 
 
@@ -326,7 +336,19 @@ JETSTREAM: Server = replace(
 )
 JETSTREAMS = (JETSTREAM, *(replace(_nats_of(lambda: JETSTREAM, old), quiet=ONE_FILTER) for old in ("2.11.1", "2.11.2")))
 SERVERS = (
-    *(APPLIANCE, MOSQUITTO, MOSQUITTO_5, AMQTT, AMQTT_0, AEDES, AEDES_0, RABBITMQ_MQTT, NATS, NATS_MQTT),
+    *(
+        APPLIANCE,
+        APPLIANCE_THREE,
+        MOSQUITTO,
+        MOSQUITTO_5,
+        AMQTT,
+        AMQTT_0,
+        AEDES,
+        AEDES_0,
+        RABBITMQ_MQTT,
+        NATS,
+        NATS_MQTT,
+    ),
     *JETSTREAMS,
 )
 PRODUCTS = tuple(server.product() for server in SERVERS)

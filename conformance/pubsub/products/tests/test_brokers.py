@@ -19,7 +19,7 @@ from scatterproof.conformance.pubsub.products.drawing import (
 )
 from scatterproof.conformance.pubsub.products.driving import Move, Step
 from scatterproof.conformance.pubsub.products.every import PRODUCTS
-from scatterproof.conformance.pubsub.products.servers import APPLIANCE
+from scatterproof.conformance.pubsub.products.servers import APPLIANCE, APPLIANCE_THREE
 from scatterproof.conformance.verdict import Verdict
 from scatterproof.spec.trace import Trace
 
@@ -50,6 +50,9 @@ _LEFT = [*_MEMBERS, *[Step(move, node, 0.8) for node in (2, 3) for move in (Move
 FORGETFUL = replace(
     APPLIANCE, name="appliance-without-store", command=lambda port, folder: APPLIANCE.command(port, folder)[:-2]
 )
+# Where client 2's appliance is killed, of three.
+FORGETFUL_THREE = replace(APPLIANCE_THREE, name="three-without-store", command=FORGETFUL.command)
+_ITS_OWN_KILLED = [Step(Move.KILL, 2) if step == Step(Move.KILL) else step for step in _KILLED]
 KILLED = ("appliance", "jetstream", "nats-mqtt", "rabbitmq-topic")
 KEPT = [
     *[
@@ -63,6 +66,7 @@ KEPT = [
         )
     ],
     *[(_of[name], "PS-PERSISTED", _KILLED) for name in KILLED],
+    (_of["appliance-three"], "PS-PERSISTED", _ITS_OWN_KILLED),
     (_of["rabbitmq-mqtt"], "PS-SESSION", _UNACKNOWLEDGED),
     (_of["nats-mqtt"], "PS-QOS-LEVEL", _WAITS),
     *[(_of[name], "PS-QOS-GD", _HIDDEN) for name in ("jetstream", "jetstream-2.11.2")],
@@ -87,6 +91,7 @@ BROKEN = [
     (_of["rabbitmq-mqtt"], "PS-ROUTE", "is not marked as a repeat", _AT_ANOTHER_LEVEL),
     (_of["rabbitmq-mqtt"], "PS-ROUTE", "no subscription of it that matches", _BACK),
     (FORGETFUL.product(), "PS-PERSISTED", "and the broker was killed since", _KILLED),
+    (FORGETFUL_THREE.product(), "PS-PERSISTED", "and the broker was killed since", _ITS_OWN_KILLED),
     (_of["amqtt"], "PS-SESSION", "which it had not acknowledged", _UNACKNOWLEDGED),
     (_of["amqtt"], "PS-QOS-LEVEL", "comes at level 2, and both sides", _BELOW),
     (_of["amqtt"], "PS-RETAIN", "was not published to be kept", _WAITS),

@@ -153,7 +153,7 @@ class Toy:
                     session.read += [message] if message.level > 0 else []
                     self._deliver(node, message.topic, message.body, message.level, again, self.marks)
 
-    def restart(self) -> None:
+    def restart(self, node: NodeId) -> None:
         for node, session in self._sessions.items():
             self.drop(node)
             self.stored(session)
