@@ -23,7 +23,7 @@ from scatterproof.spark.mined import MineResult
 from scatterproof.spark.recall import Recall, recall
 from scatterproof.spark.report import NOT_MEASURED
 from scatterproof.spec.errors import BadInput
-from scatterproof.spec.storage import opened, place_of, reached
+from scatterproof.spec.storage import Remote, opened, place_of
 
 if TYPE_CHECKING:  # it loads Spark
     from scatterproof.spark.follow import Batch
@@ -98,7 +98,8 @@ def _without_violations(result: MineResult) -> int:
 
 
 def _own_layout(corpus: Path, mapping: Path | None, protocol: str | None) -> Mapping | None:
-    if mapping is None and is_corpus(reached(corpus)):
+    # Nothing but a corpus is mined at an address, and mining says what is wrong with one.
+    if mapping is None and (isinstance(corpus, Remote) or is_corpus(corpus)):
         return None
     chosen = resolve(protocol)
     return no_mapping(chosen) if mapping is None else read_mapping(mapping, chosen)

@@ -96,7 +96,7 @@ def test_what_is_planted_is_a_name_and_a_rate() -> None:
         ("mine A", "gs://bucket/corpus", 2, "is an address of a kind that is not read or written"),
         ("mine --follow A", "s3://bucket/corpus", 2, "--follow takes no address"),
         ("import A --out o", "s3://bucket/traces", 2, "what is imported takes no address"),
-        ("corpus --runs 1 --out A", "s3://bucket/corpus", 3, "the storage says: "),
+        ("mine A", "s3://bucket/corpus", 3, "the storage says: "),
     ],
 )
 def test_an_address_of_no_use_is_told_by_its_own_name_before_spark_starts(
