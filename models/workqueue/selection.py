@@ -76,12 +76,11 @@ def _total(using: Rules) -> Iterable[Obligation]:
 
 
 def _heads(of: GroupTable, group: z3.ExprRef) -> tuple[z3.BoolRef, ...]:
-    """As the clause has it: ended, the first of its correlation, none of which is locked for receiving, and the last
-    one ended where it waits for that."""
+    """As the clause has it: ended, the first of its correlation, none of which is locked for receiving."""
     (h,) = groups("of_its_correlation")
     related = of.related(group, h)
     first = z3.Implies(related, z3.And(z3.Not(of.receiving(h)), z3.Or(h == group, of.place(group) < of.place(h))))
-    return of.there(group), z3.Not(of.sending(group)), z3.ForAll([h], first), _last_came(of, group)
+    return of.there(group), z3.Not(of.sending(group)), z3.ForAll([h], first)
 
 
 def _last_came(of: GroupTable, group: z3.ExprRef) -> z3.BoolRef:
@@ -96,7 +95,7 @@ def _what_is_found_is_ready(using: Rules) -> Iterable[Obligation]:
     (g,) = groups("g")
     yield Obligation(
         "it_is_ended_and_the_first_of_a_free_correlation",
-        (places_differ(now), one_lock(now), one_mark(now), found(now, using, g)),
+        (places_differ(now), one_lock(now), found(now, using, g)),
         z3.And(*_heads(now, g)),
         show=_told(now, found=g),
     )
@@ -198,9 +197,8 @@ _STRICT_PRIORITY = mutant(
 )
 
 _NEVER_WAITS = mutant("nothing_waits", "Marks are not looked at.", is_complete=lambda waits, last_came: True)
-_ALWAYS_WAITS = mutant("all_wait", "What waits is never ready.", is_complete=lambda waits, last_came: not waits)
 
-_SELECTION = ("is_first", "is_ready", "is_complete", "precedes")
+_SELECTION = ("is_first", "is_ready", "precedes")
 _ONE_MARK = "No group that is marked as the last waits for one."
 
 CLAIMS = (
@@ -222,7 +220,7 @@ CLAIMS = (
         hypotheses=(_PLACES, "A group has one lock at the most, and only while it is in the table."),
         rules=rules(*_SELECTION),
         obligations=_total,
-        mutants=(_STRICT_PRIORITY, _LATEST, _ALWAYS_WAITS),
+        mutants=(_STRICT_PRIORITY, _LATEST),
     ),
     Claim(
         name="ready_is_handed_out",
@@ -230,7 +228,7 @@ CLAIMS = (
         clauses=("Q-NEXT", "Q-LOCK-SEND"),
         sentence="What is found is ended, the first of its correlation, and none of its correlation is locked for "
         "receiving.",
-        hypotheses=(_PLACES, "A group has one lock at the most, and only while it is in the table.", _ONE_MARK),
+        hypotheses=(_PLACES, "A group has one lock at the most, and only while it is in the table."),
         rules=rules(*_SELECTION),
         obligations=_what_is_found_is_ready,
         mutants=(_ANY, _LATEST, _SEND_LOCKED_TOO, _RECEIVE_LOCKED_TOO),
@@ -242,9 +240,9 @@ CLAIMS = (
         sentence="Where what is found waits for the last group of its correlation, one that is marked so and has a "
         "place behind it is ended.",
         hypotheses=(_PLACES, _ONE_MARK),
-        rules=rules(*_SELECTION),
+        rules=rules(*_SELECTION, "is_complete"),
         obligations=_last_frees,
-        mutants=(_NEVER_WAITS, _LATEST),
+        mutants=(_NEVER_WAITS,),
     ),
     Claim(
         name="highest_priority_first",

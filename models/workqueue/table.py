@@ -73,7 +73,7 @@ def one_mark(of: GroupTable) -> z3.BoolRef:
 
 def ready(of: GroupTable, using: Rules, group: z3.ExprRef) -> z3.BoolRef:
     """By the rules, the group may be handed out."""
-    is_first, is_ready, is_complete = (lift(using[name]) for name in ("is_first", "is_ready", "is_complete"))
+    is_first, is_ready = lift(using["is_first"]), lift(using["is_ready"])
     (h,) = groups("another")
     first = z3.ForAll([h], z3.Implies(of.related(group, h), is_first(of.place(group), of.place(h))))
     received = z3.Exists([h], z3.And(of.related(group, h), of.receiving(h)))
@@ -81,6 +81,9 @@ def ready(of: GroupTable, using: Rules, group: z3.ExprRef) -> z3.BoolRef:
     allowed = z3.If(
         received, is_ready(of.sending(group), z3.BoolVal(True)), is_ready(of.sending(group), z3.BoolVal(False))
     )
+    if "is_complete" not in using:  # no group waits
+        return z3.And(of.there(group), first, allowed)
+    is_complete = lift(using["is_complete"])
     came = z3.Exists([h], z3.And(of.related(group, h), of.last(h), z3.Not(of.sending(h))))
     whole = z3.If(came, is_complete(of.waits(group), z3.BoolVal(True)), is_complete(of.waits(group), z3.BoolVal(False)))
     return z3.And(of.there(group), first, allowed, whole)
