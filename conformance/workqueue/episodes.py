@@ -42,8 +42,9 @@ def episode(kind: int, time_ns: int, client: NodeId, more: int, hop_ns: int) -> 
     begun = begins(time_ns, client, **begun_as)
     later_ns, way = time_ns + hop_ns * (1 + more % _LATE), more // 27 % 3
     match kind:
-        case 0 | 1 | 2 | 3:
-            return group(time_ns, client, *bodies, **begun_as)
+        case 0 | 1 | 2 | 3:  # a group that waits may be followed by the last
+            one = group(time_ns, client, *bodies, **begun_as)
+            return one if last or way else (*one, *group(later_ns, client, b"last", **{**begun_as, "last": 1}))
         case 4:  # a slow sender
             return (
                 begun,
