@@ -16,9 +16,11 @@ from scatterproof.spec.errors import BadInput
 from scatterproof.spec.parameters import Parameters
 from scatterproof.spec.schedule import FailureKind, Schedule
 from scatterproof.spec.topology import NodeId, Topology
+from scatterproof.spec.trace import Header
 
 if TYPE_CHECKING:
     from scatterproof.conformance.adapters.products import Product
+    from scatterproof.conformance.pubsub.view import View
 
 OF_SESSIONS = ("PS-SESSION", "PS-QOS-GD", "PS-PERSISTED", "PS-RETAIN", "PS-EXPIRE", "PS-SHARED")
 
@@ -122,6 +124,13 @@ def _products() -> tuple[Product, ...]:
     return PRODUCTS
 
 
+def _view(header: Header) -> View:
+    # It reads the tables of the checks, which lists do not need.
+    from scatterproof.conformance.pubsub.view import View
+
+    return View(header)
+
+
 PLUGIN = Plugin(
     name="pubsub",
     judges=_judges,
@@ -134,6 +143,7 @@ PLUGIN = Plugin(
     not_applicable=not_applicable,
     tables=_tables,
     without_node=_without_node,
+    view=_view,
     # Packets may be lost, late, reordered and duplicated; nodes may pause, and lose nothing.
     allowed_failures=frozenset({FailureKind.PAUSE, FailureKind.RESUME}),
     fifo_links=False,
