@@ -190,9 +190,9 @@ def _change(columns: Sequence[str], row: Row, **values: int) -> Row:
 
 def arcs_of_calls(protocol: str, tied: Sequence[Kind]) -> Arcs:
     """Pairs of positions whose order every linearisation must keep: rows of one node; with the order of links also rows
-    of the kinds that are `tied`, whose times are compared."""
+    of one packet, and rows of the kinds that are `tied`, whose times are compared."""
     columns = schema(protocol).columns
-    node, kind = columns.index("node"), columns.index("kind")
+    node, kind, link, number = (columns.index(name) for name in ("node", "kind", "link", "link_seq"))
 
     def arcs(rows: list[Row], order: Order) -> list[tuple[int, int]]:
         kept: list[tuple[int, int]] = []
@@ -204,6 +204,8 @@ def arcs_of_calls(protocol: str, tied: Sequence[Kind]) -> Arcs:
             ties: list[tuple[object, ...]] = [("node", row[node])]
             if order is not Order.NODE and row[kind] in tied:
                 ties += [("call",)]
+            if order is not Order.NODE and row[number] >= 0:
+                ties += [("packet", row[link], row[number])]
             for tie in ties:
                 if tie in last_of:
                     kept.append((last_of[tie], position))
