@@ -267,6 +267,49 @@ RABBITMQ_MQTT = Server(
     profile=Path(__file__).with_name("rabbitmq-mqtt.toml"),
 )
 
+# ---------------------------------------------------------------- ActiveMQ
+
+_JAVA = Path("/usr/share/java")
+_JARS = (_JAVA / "activemq-mqtt.jar", _JAVA / "mqtt-client.jar", _JAVA / "hawtdispatch.jar")
+_FOLDERS = [str(_JAVA.parent / "activemq" / place) for place in ("lib/*", "lib/optional/*")]
+_ACTIVEMQ_XML = """
+<beans xmlns="http://www.springframework.org/schema/beans" xmlns:xsi="http://www.w3.org/2001/XMLSchema-instance"
+ xsi:schemaLocation="http://www.springframework.org/schema/beans http://www.springframework.org/schema/beans/spring-beans.xsd
+  http://activemq.apache.org/schema/core http://activemq.apache.org/schema/core/activemq-core.xsd">
+ <broker xmlns="http://activemq.apache.org/schema/core" brokerName="one" dataDirectory="{folder}" useJmx="false">
+  <persistenceAdapter><kahaDB directory="{folder}/kahadb"/></persistenceAdapter>
+  <transportConnectors><transportConnector uri="mqtt://{address}:{port}"/></transportConnectors>
+ </broker>
+</beans>
+"""
+
+
+def _lacks_activemq() -> str | None:
+    if program("java") is None or not all(jar.exists() for jar in _JARS):
+        return "it is not here; install it of Debian (apt-get install activemq libmqtt-client-java)"
+    return known.lacks_paho()
+
+
+def _activemq(port: int, folder: Path) -> list[str]:
+    file = folder / "activemq.xml"
+    file.write_text(_ACTIVEMQ_XML.format(folder=folder, address=LOOPBACK, port=port))
+    given = ["-Xmx256m", f"-Dactivemq.home={folder}", "-cp", ":".join([*_FOLDERS, *map(str, _JARS)])]
+    return [program("java") or "", *given, "org.apache.activemq.console.Main", "start", f"xbean:file:{file}"]
+
+
+ACTIVEMQ = Server(
+    name="activemq",
+    text="MQTT of ActiveMQ with KahaDB, killed while it runs, by paho",
+    why_not=_lacks_activemq,
+    command=_activemq,
+    version=lambda: next(_JAVA.glob("activemq-mqtt-*.jar")).stem.rpartition("-")[2],
+    shape=LASTING,
+    # Its mistakes: messages of level 2, and to who subscribes anew, come twice; waiting ones are marked as retained;
+    # discarded sessions come back; after a restart wildcards miss new topics.
+    quiet=Shape(levels=(0, 1), lasting=10, leaves=False),
+    profile=Path(__file__).with_name("activemq.toml"),
+)
+
 
 # ---------------------------------------------------------------- NATS
 
@@ -346,6 +389,7 @@ SERVERS = (
         AEDES,
         AEDES_0,
         RABBITMQ_MQTT,
+        ACTIVEMQ,
         NATS,
         NATS_MQTT,
     ),

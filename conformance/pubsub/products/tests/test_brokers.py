@@ -53,7 +53,11 @@ FORGETFUL = replace(
 # Where client 2's appliance is killed, of three.
 FORGETFUL_THREE = replace(APPLIANCE_THREE, name="three-without-store", command=FORGETFUL.command)
 _ITS_OWN_KILLED = [Step(Move.KILL, 2) if step == Step(Move.KILL) else step for step in _KILLED]
-KILLED = ("appliance", "jetstream", "nats-mqtt", "rabbitmq-topic")
+_AT_LEVEL_2 = [*_BOTH, subscribes(2, 1, 2), publishes(1, 2), Step(Move.WAIT, seconds=0.3), Step(Move.DROP, 2)]
+_ANEW = [*_BOTH, connects(3), subscribes(3, 1, 1), subscribes(2, 1, 0), publishes(1, 1), Step(Move.WAIT, seconds=0.3)]
+_COMES_ANEW = [*_ANEW, unsubscribes(2, 1), subscribes(2, 1, 1), Step(Move.WAIT, seconds=0.3)]
+_NEW_TOPIC = [*_KILLED[:-3], *_KILLED[-2:], publishes(1, 1)]
+KILLED = ("activemq", "appliance", "jetstream", "nats-mqtt", "rabbitmq-topic")
 KEPT = [
     *[
         kept
@@ -90,6 +94,10 @@ BROKEN = [
     (_of["mosquitto-5"], "PS-EXPIRE", "what was published ahead of it has expired", _EXPIRED),
     (_of["rabbitmq-mqtt"], "PS-ROUTE", "is not marked as a repeat", _AT_ANOTHER_LEVEL),
     (_of["rabbitmq-mqtt"], "PS-ROUTE", "no subscription of it that matches", _BACK),
+    (_of["activemq"], "PS-RETAIN", "has subscribed to nothing that matches since", _KEPT_WAITS),
+    (_of["activemq"], "PS-SESSION", "at a level where it comes once", _AT_LEVEL_2),
+    (_of["activemq"], "PS-ROUTE", "is not marked as a repeat", _COMES_ANEW),
+    (_of["activemq"], "PS-PERSISTED", "and the broker was killed since", _NEW_TOPIC),
     (FORGETFUL.product(), "PS-PERSISTED", "and the broker was killed since", _KILLED),
     (FORGETFUL_THREE.product(), "PS-PERSISTED", "and the broker was killed since", _ITS_OWN_KILLED),
     (_of["amqtt"], "PS-SESSION", "which it had not acknowledged", _UNACKNOWLEDGED),
