@@ -305,7 +305,7 @@ ACTIVEMQ = Server(
     version=lambda: next(_JAVA.glob("activemq-mqtt-*.jar")).stem.rpartition("-")[2],
     shape=LASTING,
     # Its mistakes: messages of level 2, and to who subscribes anew, come twice; waiting ones are marked as retained;
-    # discarded sessions come back; after a restart wildcards miss new topics.
+    # discarded sessions come back; a restart loses wildcards that have met no topic.
     quiet=Shape(levels=(0, 1), lasting=10, leaves=False),
     profile=Path(__file__).with_name("activemq.toml"),
 )
