@@ -52,8 +52,7 @@ def run(program: str, products: Sequence[Product], words: Sequence[str] | None =
                 small=given.small,
             )
         except ScatterproofError as error:
-            said = str(error)
-            print(said if said.startswith(f"{product.name}: ") else f"{product.name}: {said}", file=sys.stderr)
+            print(f"{product.name}: {error}", file=sys.stderr)
             return error.exit_code
         broken += failed
         print(f"{product.name}: {failed} of {given.runs} runs break a clause that the profile claims")

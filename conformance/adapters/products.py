@@ -72,7 +72,7 @@ class Product:
                 yield play
         except errors as error:
             what = " ".join(f"{type(error).__module__}.{type(error).__qualname__}: {error}".split()).rstrip(":")
-            raise CannotRun(f"{self.name}: its client could not go on, and says {what}; see {folder}") from error
+            raise CannotRun(f"its client could not go on, and says {what}; see {folder}") from error
 
     def judged(self, trace: Trace) -> list[ClauseResult]:
         """The results of the clauses that the profile claims."""
