@@ -379,20 +379,8 @@ JETSTREAM: Server = replace(
 )
 JETSTREAMS = (JETSTREAM, *(replace(_nats_of(lambda: JETSTREAM, old), quiet=ONE_FILTER) for old in ("2.11.1", "2.11.2")))
 SERVERS = (
-    *(
-        APPLIANCE,
-        APPLIANCE_THREE,
-        MOSQUITTO,
-        MOSQUITTO_5,
-        AMQTT,
-        AMQTT_0,
-        AEDES,
-        AEDES_0,
-        RABBITMQ_MQTT,
-        ACTIVEMQ,
-        NATS,
-        NATS_MQTT,
-    ),
+    *(APPLIANCE, APPLIANCE_THREE, MOSQUITTO, MOSQUITTO_5, AMQTT, AMQTT_0, AEDES, AEDES_0),
+    *(RABBITMQ_MQTT, ACTIVEMQ, NATS, NATS_MQTT),
     *JETSTREAMS,
 )
 PRODUCTS = tuple(server.product() for server in SERVERS)

@@ -2,8 +2,8 @@
 
 A group has one of four states. It is *sending* from open to close (Q-LOCK-SEND), then *waiting* until it is the first
 of its correlation, and the last one came where it waits for that, then *ready*, and *receiving* while a worker holds
-it. Its place in the queue is that of its open,
-since a group that is still being sent holds back what was opened after it in its correlation (Q-ORDER-CORR).
+it. Its place in the queue is that of its open, since a group that is still being sent holds back what was opened after
+it in its correlation (Q-ORDER-CORR).
 
 Each lock has a fencing token, which rises with each lock of the group. A call with another token than the group's
 present one, or with the token of a lock that was released, is refused and changes nothing (Q-CRASH-SEND,
