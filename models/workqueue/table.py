@@ -81,7 +81,7 @@ def ready(of: GroupTable, using: Rules, group: z3.ExprRef) -> z3.BoolRef:
     allowed = z3.If(
         received, is_ready(of.sending(group), z3.BoolVal(True)), is_ready(of.sending(group), z3.BoolVal(False))
     )
-    if "is_complete" not in using:  # no group waits
+    if "is_complete" not in using:  # a hypothesis of the claim: no group waits
         return z3.And(of.there(group), first, allowed)
     is_complete = lift(using["is_complete"])
     came = z3.Exists([h], z3.And(of.related(group, h), of.last(h), z3.Not(of.sending(h))))
