@@ -206,8 +206,8 @@ def test_keys_step_jump_and_tell_of_themselves(chromium: Any, server: ExplorerSe
     keyboard.press("ArrowRight")
     keyboard.press("Escape")
     current(tab, 30)
-    assert tab.page.locator(".node").count() == len(hasty().header.topology.nodes)
-    assert tab.page.locator("#picture svg .loud").count() > 0
+    assert tab.count(".node") == len(hasty().header.topology.nodes)
+    assert tab.count("#picture svg .loud") > 0
     with tab.page.expect_download() as download:
         keyboard.press("e")
         tab.page.get_by_role("link", name="A schedule that leads to this row").click()

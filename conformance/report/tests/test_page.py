@@ -77,7 +77,7 @@ def test_failure_opens_with_picture_schedule_violations_and_replay(one: Tab) -> 
     opened.locator("button.row").nth(1).click()
     assert explore.inner_text() == f"scatterproof explore {place} --row {rows[1]}"
     opened.get_by_text("Every clause in this run").click()
-    assert opened.locator(".clauses tbody tr").count() == len(failing().results[2].results)
+    assert one.count("tr.detail .clauses tbody tr") == len(failing().results[2].results)
     one.page.get_by_role("link", name=FAILING, exact=True).click()
     assert one.count("tr.detail") == 0
     assert quiet(one)
@@ -161,7 +161,7 @@ def test_side_by_side_it_shows_clauses_then_cases_and_where_they_differ(two: Tab
     assert two.visible(ROWS) == differ
     two.page.get_by_role("link", name=FAILING).click()
     assert two.count("tr.detail section") == 2
-    assert two.page.locator("tr.detail section.broken").count() == 1
+    assert two.count("tr.detail section.broken") == 1
     assert "The smallest run that fails still" in two.page.locator("tr.detail").inner_text()
     assert f"{FAILING.replace('/', '.')}/small.json" in two.page.locator("tr.detail .replay").inner_text()
     assert quiet(two)
