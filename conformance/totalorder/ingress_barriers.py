@@ -10,7 +10,7 @@ from scatterproof.conformance.totalorder.rows import Net, Row
 from scatterproof.spec.totalorder.messages import NO_BARRIER, NO_LOSS, NOT_SPOKEN, PacketKind
 from scatterproof.spec.trace import ABSENT, Kind
 
-DATA = int(PacketKind.DATA)
+DATA, HANDED = int(PacketKind.DATA), int(PacketKind.HANDED)
 UNKEPT = -2  # neither a row nor the -1 of a link that has not spoken
 
 
@@ -39,6 +39,16 @@ def newest_barriers(row: Row, net: Net, newest: State, newest_at: State) -> None
         newest_at[row.link] = row.position
 
 
+@register_jitable
+def shows_gap(row: Row, highest_seq: State, begun: State) -> int:
+    """1 where numbers are missing in front of an arriving packet's, whose number is noted; 0 otherwise."""
+    if row.flags >> 1 > begun[row.link]:
+        begun[row.link], highest_seq[row.link] = row.flags >> 1, -2
+    highest = highest_seq[row.link]
+    highest_seq[row.link] = max(highest, row.link_seq)
+    return 1 if row.link_seq - 1 > highest else 0
+
+
 @derive(
     "gap",
     "noticed",
@@ -52,6 +62,7 @@ def newest_barriers(row: Row, net: Net, newest: State, newest_at: State) -> None
     gap_record=PerLink(NO_LOSS),
     most=PerLink(NO_LOSS),
     greatest_heard=PerLink(NO_LOSS),
+    unseen=PerLink(0),
     gaps=Cell(0),
 )
 def loss_registers(
@@ -66,6 +77,7 @@ def loss_registers(
     gap_record: State,
     most: State,
     greatest_heard: State,
+    unseen: State,
     gaps: State,
 ) -> tuple[int, int]:
     """The other registers of each ingress link, all of them maxima. Returns whether this packet shows a gap in the
@@ -81,8 +93,9 @@ def loss_registers(
     record, record_at: the loss record, as gaps and packets made it, and its row.
     gap_record: what gaps alone made of it.
     most: the record, where a gap counts for the greatest `greatest` that ever came; a node that has begun anew says
-        less than it did.
+        less than it did. A proxy host may see a gap in front of what is for a switch with the next packet of its own.
     greatest_heard: that greatest.
+    unseen: whether it may not have seen the last gap yet.
     gaps: in all, how many packets showed a gap.
     """
     if not net.loses:
@@ -90,20 +103,17 @@ def loss_registers(
     if row.kind != ARRIVED:
         for at in range(net.ingress_first[row.node], net.ingress_first[row.node + 1] if row.link == ABSENT else 0):
             its = net.ingress_links[at]
-            highest_seq[its], begun[its] = -2, 0
+            highest_seq[its], begun[its], unseen[its] = -2, 0, 0
             newest_ack[its], newest_ack_at[its] = NOT_SPOKEN, row.position
             for registers in (record, gap_record, most, greatest_heard):
                 registers[its] = NO_LOSS
         return (0, NO_LOSS)
-    gap = 0
-    if row.flags >> 1 > begun[row.link]:
-        begun[row.link], highest_seq[row.link] = row.flags >> 1, -2
-    if row.link_seq > highest_seq[row.link]:
-        gap = 1 if row.link_seq - 1 > highest_seq[row.link] else 0
-        highest_seq[row.link] = row.link_seq
+    gap = shows_gap(row, highest_seq, begun)
     greatest_heard[row.link] = max(greatest_heard[row.link], row.greatest)
-    if gap:
+    if gap or unseen[row.link]:
         most[row.link] = max(most[row.link], greatest_heard[row.link])
+        unseen[row.link] = 1 if row.packet == HANDED and net.node_is_host[row.node] else 0
+    if gap:
         gaps[0] += 1
         gap_record[row.link] = max(gap_record[row.link], row.greatest)
     most[row.link] = max(most[row.link], row.loss_record)

@@ -197,11 +197,17 @@ class Whole(AnyWhole[Event]):
 
     def most_record(self, link: int, until: int) -> int:
         """The same, where a gap counts for the greatest `greatest` that ever came over the link: a node that began anew
-        says less than it did."""
+        says less than it did. A proxy host takes what is handed over for a switch, and the gap in front of it may
+        count for the host itself with what comes for it next."""
         heard = self.heard(link, until)
-        gaps = [event.position for event in self.gaps if event.link == link]
-        behind = [event.greatest for event in heard if any(event.position <= gap < until for gap in gaps)]
+        spans = [(gap.position, self._seen_by(gap, heard)) for gap in self.gaps if gap.link == link]
+        behind = [event.greatest for event in heard if any(gap < until and event.position <= by for gap, by in spans)]
         return max([NO_LOSS, *behind] + [event.loss_record for event in heard])
+
+    def _seen_by(self, gap: Event, heard: list[Event]) -> int:
+        """The position at which the node has seen the gap at the latest."""
+        own = [event.position for event in heard if event.packet != PacketKind.HANDED or not self.is_host(event.node)]
+        return next((position for position in own if position >= gap.position), GREATEST)
 
     @cached_property
     def sendings(self) -> list[tuple[Event, Event | None]]:

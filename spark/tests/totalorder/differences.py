@@ -10,6 +10,7 @@ _ANEW = "of a node that has begun anew nothing is asked but that what it promise
 _GIVEN_UP = (
     "whom a switch has given up is in no row, so that nothing is asked of what it combines but that no barrier falls"
 )
+_PROXY = "switches with a proxy host are in no module for traces"
 
 DIFFERENCES = Differences(
     otherwise={
@@ -25,6 +26,8 @@ DIFFERENCES = Differences(
         "TO-BAR-MIN.minimum-of-before-the-restart": Otherwise(judgement=Judgement.ACCEPTED, why=_ANEW),
         "TO-BAR-MIN.silent-not-for-long-enough": Otherwise(position=13, why=_GIVEN_UP),
         "TO-BAR-PART.timestamp-for-an-empty-barrier": Otherwise(judgement=Judgement.ACCEPTED, why=_GIVEN_UP),
+        "TO-COMPLETE.gap-ahead-of-what-is-for-a-switch": Otherwise(judgement=Judgement.CANNOT_RUN, why=_PROXY),
+        "TO-COMPLETE.gap-seen-with-the-next-packet": Otherwise(judgement=Judgement.CANNOT_RUN, why=_PROXY),
         "TO-COMPLETE.kept-after-the-switch-began-anew": Otherwise(judgement=Judgement.ACCEPTED, why=_ANEW),
         "TO-COMPLETE.kept-though-the-switch-came-back": Otherwise(judgement=Judgement.ACCEPTED, why=_ANEW),
         "TO-FAIL.barriers-held-down": Otherwise(
