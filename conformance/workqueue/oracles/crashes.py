@@ -16,6 +16,7 @@ from scatterproof.conformance.workqueue.oracles.queue import (
     SEND,
     UNLOCK,
     Queue,
+    look,
 )
 from scatterproof.spec.core import Outcome
 from scatterproof.spec.trace import Trace
@@ -36,7 +37,7 @@ def _token(queue: Queue, group: int, row: int) -> int:
 
 
 def incomplete_is_removed(trace: Trace) -> set[int]:
-    queue, broken = Queue(trace), set[int]()
+    queue, broken = look(trace), set[int]()
     for row, box in queue.boxes.returned.items():
         if box.outcome is not Outcome.OK:
             continue
@@ -53,7 +54,7 @@ def incomplete_is_removed(trace: Trace) -> set[int]:
 
 
 def boot_frees_receive_locks(trace: Trace) -> set[int]:
-    queue, broken = Queue(trace), set[int]()
+    queue, broken = look(trace), set[int]()
     for row, box in queue.boxes.returned.items():
         if box.outcome is not Outcome.OK:
             continue
@@ -91,7 +92,7 @@ def _is_kept_from(queue: Queue, box: Box, row: int) -> bool:
 
 
 def dead_holder_is_fenced(trace: Trace) -> set[int]:
-    queue, broken = Queue(trace), set[int]()
+    queue, broken = look(trace), set[int]()
     for row, box in queue.boxes.returned.items():
         if box.outcome is not Outcome.OK:
             continue
@@ -164,7 +165,7 @@ def _on_nothing(queue: Queue, box: Box, row: int) -> bool:
 
 
 def acknowledged_is_kept(trace: Trace) -> set[int]:
-    queue, broken = Queue(trace), set[int]()
+    queue, broken = look(trace), set[int]()
     for row, box in queue.boxes.returned.items():
         down = [time_ns for at, time_ns in queue.boxes.store_down if at < row]
         if not down:
@@ -177,7 +178,7 @@ def acknowledged_is_kept(trace: Trace) -> set[int]:
 
 
 def calls_take_effect_once(trace: Trace) -> set[int]:
-    queue, broken = Queue(trace), set[int]()
+    queue, broken = look(trace), set[int]()
     for row, box in queue.boxes.returned.items():
         if _for_nothing(queue, box, row):
             broken.add(row)

@@ -18,6 +18,7 @@ from scatterproof.conformance.workqueue.oracles.queue import (
     SEND,
     UNLOCK,
     Queue,
+    look,
 )
 from scatterproof.spec.core import Outcome
 from scatterproof.spec.trace import Trace
@@ -39,7 +40,7 @@ def _handed(queue: Queue) -> Iterator[tuple[int, Box, int]]:
 
 
 def send_locked_is_hidden(trace: Trace) -> set[int]:
-    queue, broken = Queue(trace), set[int]()
+    queue, broken = look(trace), set[int]()
     for row, _, group in _handed(queue):
         gone = queue.gone(group, row)
         if gone is None:
@@ -56,7 +57,7 @@ def send_locked_is_hidden(trace: Trace) -> set[int]:
 
 
 def correlation_in_order(trace: Trace) -> set[int]:
-    queue, broken = Queue(trace), set[int]()
+    queue, broken = look(trace), set[int]()
     for row, _, group in _handed(queue):
         opened = queue.opened(group, row)
         if opened is None or queue.gone(group, row) is not None:
@@ -73,7 +74,7 @@ def correlation_in_order(trace: Trace) -> set[int]:
 
 
 def last_group_frees_correlation(trace: Trace) -> set[int]:
-    queue, broken = Queue(trace), set[int]()
+    queue, broken = look(trace), set[int]()
     for row, _, group in _handed(queue):
         opened = queue.opened(group, row)
         if opened is None or opened.given["last"] != 0 or queue.gone(group, row) is not None:
@@ -95,7 +96,7 @@ def _may_have_come(queue: Queue, group: int, row: int) -> bool:
 
 
 def highest_priority_first(trace: Trace) -> set[int]:
-    queue, broken = Queue(trace), set[int]()
+    queue, broken = look(trace), set[int]()
     for row, box, group in _handed(queue):
         opened, ready = queue.opened(group, row), queue.ready(box, row)
         better = queue.opened(ready, row) if ready else None
@@ -110,12 +111,12 @@ def highest_priority_first(trace: Trace) -> set[int]:
 
 
 def ready_is_handed_out(trace: Trace) -> set[int]:
-    queue = Queue(trace)
+    queue = look(trace)
     return {row for row, box in _ok(queue, NEXT) if box.told["group"] == 0 and queue.ready(box, row)}
 
 
 def ready_without_doubt(trace: Trace) -> set[int]:
-    queue = Queue(trace)
+    queue = look(trace)
     none = [(row, box) for row, box in _ok(queue, NEXT) if box.told["group"] == 0 and not queue.ready(box, row)]
     return {row for row, _ in none if any(_may_be_ready(queue, group, row) for group in queue.groups(row))}
 
@@ -154,7 +155,7 @@ def _stays(queue: Queue, group: int, row: int) -> bool:
 
 
 def held_without_doubt(trace: Trace) -> set[int]:
-    queue = Queue(trace)
+    queue = look(trace)
     there = [(row, box, group) for row, box, group in _handed(queue) if queue.is_there(group, row)]
     locks = [(row, queue.lock(group, row), _is_released(queue, box, row)) for row, box, group in there]
     return {row for row, lock, released in locks if lock.may and (released or not lock.sure)}
@@ -166,7 +167,7 @@ def _is_released(queue: Queue, box: Box, row: int) -> bool:
 
 
 def processed_once(trace: Trace) -> set[int]:
-    queue, broken = Queue(trace), set[int]()
+    queue, broken = look(trace), set[int]()
     for row, box in _ok(queue, READ, POP):
         message = box.told["message"] if box.call is READ else box.message
         if not queue.is_there(box.group, row) or message not in queue.sent(box.group, row):
@@ -184,7 +185,7 @@ def processed_once(trace: Trace) -> set[int]:
 
 
 def visible_together(trace: Trace) -> set[int]:
-    queue, broken = Queue(trace), set[int]()
+    queue, broken = look(trace), set[int]()
     for row, box in _ok(queue, READ, POP_GROUP):
         if not queue.is_there(box.group, row) or queue.opened(box.group, row) is None:
             continue
@@ -200,7 +201,7 @@ def visible_together(trace: Trace) -> set[int]:
 
 
 def messages_are_numbered(trace: Trace) -> set[int]:
-    queue, broken = Queue(trace), set[int]()
+    queue, broken = look(trace), set[int]()
     for row, box in _ok(queue, SEND):
         if not queue.is_there(box.group, row):
             continue
@@ -218,7 +219,7 @@ def messages_are_numbered(trace: Trace) -> set[int]:
 
 
 def messages_in_order(trace: Trace) -> set[int]:
-    queue, broken = Queue(trace), set[int]()
+    queue, broken = look(trace), set[int]()
     for row, box in _ok(queue, READ, POP):
         message = box.told["message"] if box.call is READ else box.message
         if queue.is_there(box.group, row) and queue.left(box, message, row):
@@ -227,7 +228,7 @@ def messages_in_order(trace: Trace) -> set[int]:
 
 
 def poison_is_set_aside(trace: Trace) -> set[int]:
-    queue, broken = Queue(trace), set[int]()
+    queue, broken = look(trace), set[int]()
     for row, box in _ok(queue, READ):
         message = box.told["message"]
         if not queue.most_tries or not queue.is_there(box.group, row) or message not in queue.sent(box.group, row):
@@ -239,7 +240,7 @@ def poison_is_set_aside(trace: Trace) -> set[int]:
 
 
 def retries_are_counted(trace: Trace) -> set[int]:
-    queue, broken = Queue(trace), set[int]()
+    queue, broken = look(trace), set[int]()
     for row, box, group in _handed(queue):
         before = queue.handed(group, row)
         overlaps = any(one.over_ns >= box.begun_ns for one in before)

@@ -6,6 +6,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 
+from scatterproof.conformance.oracles.whole import once_a_trace
 from scatterproof.conformance.workqueue.oracles.boxes import CALLS, NAMES
 from scatterproof.spec.core import Outcome
 from scatterproof.spec.parameters import Parameters
@@ -371,3 +372,6 @@ def _at(pair: tuple[int, object]) -> int:
 
 def add_ns(time_ns: int, by_ns: int) -> int:
     return min(MOST, time_ns + max(0, by_ns))
+
+
+look = once_a_trace(LeaseQueue)

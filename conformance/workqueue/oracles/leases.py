@@ -17,13 +17,14 @@ from scatterproof.conformance.workqueue.oracles.lease_queue import (
     Name,
     Use,
     add_ns,
+    look,
 )
 from scatterproof.spec.core import Outcome
 from scatterproof.spec.trace import Trace
 
 
 def returns_to_its_place(trace: Trace) -> set[int]:
-    queue = LeaseQueue(trace)
+    queue = look(trace)
     return {one.row for one in queue.handed if queue.is_known(one.name, one.row) and _is_early(queue, one)}
 
 
@@ -69,7 +70,7 @@ def _is_early(queue: LeaseQueue, one: HandOut) -> bool:
 
 
 def returned_keep_order(trace: Trace) -> set[int]:
-    queue = LeaseQueue(trace)
+    queue = look(trace)
     known = [one for one in queue.received if queue.is_known(one.name, one.row)]
     return {one.row for one in known if not _others_ask(queue, one.call, one.row) and _overtakes(queue, one)}
 
@@ -107,7 +108,7 @@ def _came_ahead(queue: LeaseQueue, name: Name, other: Name, row: int) -> bool:
 
 
 def one_active_consumer(trace: Trace) -> set[int]:
-    queue = LeaseQueue(trace)
+    queue = look(trace)
     handed = {one.row for one in queue.received if _is_not_the_one(queue, one) or _leaves_behind(queue, one)}
     refused = {row for row, c in queue.ended.items() if c.call is CANCEL and c.outcome is Outcome.REFUSED}
     return handed | refused | {row for row, call in _empty(queue).items() if _should_take_over(queue, call, row)}
@@ -169,7 +170,7 @@ def _role_by(queue: LeaseQueue, client: int, row: int) -> int:
 
 
 def batch_as_entries(trace: Trace) -> set[int]:
-    queue, found = LeaseQueue(trace), set()
+    queue, found = look(trace), set()
     for row, call in queue.ended.items():
         ends = {call.end(row + 1, entry) for entry in range(call.entries())}
         if call.call in (PUT, DELETE) and queue.batches == 1 and ends == {Outcome.OK, Outcome.REFUSED}:
@@ -195,7 +196,7 @@ def _empty(queue: LeaseQueue) -> dict[int, LeaseCall]:
 
 
 def available_is_handed_out(trace: Trace) -> set[int]:
-    queue = LeaseQueue(trace)
+    queue = look(trace)
     return {
         row
         for row, call in _empty(queue).items()
@@ -214,7 +215,7 @@ def _is_available(queue: LeaseQueue, me: LeaseCall, row: int) -> bool:
 
 
 def ended_lease_is_fenced(trace: Trace) -> set[int]:
-    queue, found = LeaseQueue(trace), set()
+    queue, found = look(trace), set()
     for one in queue.handed:
         latest = queue.latest(one.name, one.row)
         if not queue.is_known(one.name, one.row) or latest is None:
@@ -237,7 +238,7 @@ def ended_lease_is_fenced(trace: Trace) -> set[int]:
 
 
 def set_aside_in_order(trace: Trace) -> set[int]:
-    queue = LeaseQueue(trace)
+    queue = look(trace)
     handed = {one.row for one in queue.handed if queue.is_known(one.name, one.row) and _is_misplaced(queue, one)}
     return handed | {row for row, call in queue.ended.items() if _is_left_aside(queue, call, row)}
 
@@ -277,7 +278,7 @@ def _is_left_aside(queue: LeaseQueue, call: LeaseCall, row: int) -> bool:
 
 
 def duplicates_deliver_once(trace: Trace) -> set[int]:
-    queue = LeaseQueue(trace)
+    queue = look(trace)
     handed = {one.row for one in queue.received if queue.is_known(one.name, one.row) and _is_second(queue, one)}
     refused = {row for row, call in queue.ended.items() if call.call is PUT and _is_refused_copy(queue, call, row)}
     return handed | refused

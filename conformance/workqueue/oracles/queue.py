@@ -6,6 +6,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from functools import cache
 
+from scatterproof.conformance.oracles.whole import once_a_trace
 from scatterproof.conformance.workqueue.oracles.boxes import Box, Boxes
 from scatterproof.spec.core import Outcome
 from scatterproof.spec.parameters import Parameters
@@ -336,3 +337,6 @@ def _after(box: Box, sent: Box | None) -> bool:
 def _moves(box: Box, end: Outcome | None) -> bool:
     """Whether a call that goes on, or has an unknown outcome, leaves open how groups stand."""
     return end is None or box.call in (OPEN, NEXT, UNLOCK, CLEAN)
+
+
+look = once_a_trace(Queue)
