@@ -12,13 +12,14 @@ from scatterproof.fuzz.kill_matrix import (
     MutantStanding,
     equivalence_of,
     kill_matrix,
+    matrix_of,
     subjects_of,
     tried,
     with_models,
 )
-from scatterproof.fuzz.layers import LAYERS, KillOutcome
+from scatterproof.fuzz.layers import LAYERS, Bench, KillOutcome
 from scatterproof.fuzz.protocol import load
-from scatterproof.models.expected import check_model, models_of
+from scatterproof.models.expected import models_of
 from scatterproof.spec import schedule as schedules
 from scatterproof.spec.clauses import protocols
 from scatterproof.spec.errors import BadInput
@@ -30,7 +31,10 @@ WITHOUT_TLC = tuple(layer for layer in LAYERS if layer != "tlc")
 
 @pytest.fixture(scope="module")
 def ties(tmp_path_factory: pytest.TempPathFactory) -> KillMatrix:
-    return kill_matrix("totalorder", WITHOUT_TLC, folder=tmp_path_factory.mktemp("mutants"), only="precedence/")
+    """Few of them survive: such a one is tried on every case."""
+    names = [f"precedence/{change}" for change in ("drop-sender", "sender-plus-one", "sender-falling", "newest-first")]
+    rows = tried("totalorder", names, WITHOUT_TLC, folder=tmp_path_factory.mktemp("mutants"))
+    return matrix_of("totalorder", 1, WITHOUT_TLC, rows, 0.0)
 
 
 def test_a_killed_mutant_names_what_killed_it(ties: KillMatrix) -> None:
@@ -87,17 +91,18 @@ def test_every_mutant_on_a_model_names_an_operator_that_some_model_substitutes(p
 
 
 def test_tlc_kills_by_the_model_with_the_same_change_and_keeps_known_results(tmp_path: Path) -> None:
-    (row,) = kill_matrix("totalorder", ("tlc",), folder=tmp_path, only="precedence/drop-sender").rows
-    cell = row.cells["tlc"]
+    plugin = load("totalorder")
+    (subject,) = [subject for subject in subjects_of(plugin) if subject.name == "precedence/drop-sender"]
+    bench = Bench(plugin, 1, tmp_path)
+    cell = LAYERS["tlc"](bench, subject)
     assert (cell.outcome, cell.clauses) == (KillOutcome.KILLED, ("TO-ORDER",))
     model, _, violated = cell.instance.partition(": ")
     assert violated in ("DeliveredInTotalOrder", "ReceiversAgree")
-    known = {known.name: known for known in models_of("totalorder")}
-    assert model in known
+    assert [*bench.models] == [model]
 
     # The same once more, for a matrix that was made without TLC, of results that are there; it runs no model itself.
-    (without,) = kill_matrix("totalorder", ("check",), folder=tmp_path, only="precedence/drop-sender").rows
-    (added,) = with_models("totalorder", [without], [check_model(known[model], "totalorder").result])
+    (without,) = kill_matrix("totalorder", ("check",), folder=tmp_path, only=subject.name).rows
+    (added,) = with_models("totalorder", [without], [bench.models[model]])
     assert (added.cells["tlc"], added.standing) == (cell, MutantStanding.KILLED)
     (added,) = with_models("totalorder", [without], [])
     assert added.cells["tlc"].outcome is KillOutcome.NOT_ASKED
