@@ -287,9 +287,10 @@ def knowledge(
 
 
 @derive(kinds=(Kind.CRASHED,), crash_ns=Cell(NEVER))
-def crashes(time_ns: int, crash_ns: State) -> None:
+def crashes(time_ns: int, link: int, crash_ns: State) -> None:
     """crash_ns: when a broker was killed last, NEVER before the first time."""
-    crash_ns[0] = time_ns
+    if link < 0:  # otherwise a link was cut
+        crash_ns[0] = time_ns
 
 
 @register_jitable

@@ -209,8 +209,8 @@ class History:
 
     def crash_ns(self, row: int) -> int:
         """When a broker was killed last up to this row, in ns; LEAST where it never was."""
-        kinds = (one for one in self.rows[: row + 1] if one["kind"] == Kind.CRASHED)
-        return max((one["time_ns"] for one in kinds), default=LEAST)
+        killed = (one for one in self.rows[: row + 1] if one["kind"] == Kind.CRASHED and one["link"] < 0)
+        return max((one["time_ns"] for one in killed), default=LEAST)
 
     def sure_level(self, publish: Box, one: Subscription, row: int) -> int:
         """The lowest level at which the message must come for the subscription, which matches; -1 where it need not

@@ -144,7 +144,7 @@ PLUGIN = Plugin(
     tables=_tables,
     without_node=_without_node,
     view=_view,
-    # Packets may be lost, late, reordered and duplicated; nodes may pause, and lose nothing.
-    allowed_failures=frozenset({FailureKind.PAUSE, FailureKind.RESUME}),
+    # Packets may be lost, late, reordered and duplicated, links cut; nodes may pause, and lose nothing.
+    allowed_failures=frozenset({FailureKind.PAUSE, FailureKind.RESUME, FailureKind.CUT, FailureKind.MEND}),
     fifo_links=False,
 )

@@ -5,12 +5,12 @@ from __future__ import annotations
 from random import Random
 
 from scatterproof.conformance.network.topologies import attached
-from scatterproof.conformance.pubsub.cases.building import WORDS, words
+from scatterproof.conformance.pubsub.cases.building import WORDS, between, row_of, words
 from scatterproof.conformance.pubsub.episodes import KINDS, episode
 from scatterproof.spark.kinds import RunKind, Setting
 from scatterproof.spark.protocol import SparkPlugin
 from scatterproof.spec.core import Parameter
-from scatterproof.spec.schedule import Call, FaultKind
+from scatterproof.spec.schedule import Call, Failure, FailureKind, FaultKind
 from scatterproof.spec.topology import Topology
 
 _MOST = 40  # calls a client
@@ -48,6 +48,27 @@ def _ring(draw: Random) -> Topology:
     return attached(hosts, joined, [draw.randrange(hosts) for _ in range(draw.randint(2, 4))])
 
 
+def _best_path(draw: Random, setting: Setting) -> dict[str, Parameter]:
+    return {**_parameters(draw, setting), "paths": "best"}
+
+
+def _doubled(draw: Random) -> Topology:
+    """Two or three appliances in a row, each two joined twice, with a client at both ends at the least."""
+    hosts = draw.randint(2, 3)
+    return row_of(hosts, [0, hosts - 1, *(draw.randrange(hosts) for _ in range(draw.randint(0, 4)))], ways=2)
+
+
+def _links_fail(draw: Random, setting: Setting) -> tuple[Failure, ...]:
+    """Of each two links from one appliance to another the first may be cut for a while: the other one is left."""
+    found: list[Failure] = []
+    links = between(setting.topology)
+    for link in draw.sample(links[: len(links) // 2], draw.randint(0, len(links) // 2)):
+        from_ns = draw.randrange(10 * setting.span_ns)
+        found.append(Failure(from_ns, FailureKind.CUT, link=link))
+        found.append(Failure(from_ns + draw.randint(1, 400 * setting.hop_ns), FailureKind.MEND, link=link))
+    return tuple(sorted(found, key=lambda failure: failure.time_ns))
+
+
 def _calls_on_rings(draw: Random, setting: Setting) -> tuple[Call, ...]:
     return _calls(draw, setting, _MOST_ON_RINGS)
 
@@ -82,6 +103,14 @@ PLUGIN = SparkPlugin(
             calls=_calls_on_rings,
             faults=_FAULTS,
             networks={"ring": _ring},
+        ),
+        RunKind(
+            name="several-links",
+            parameters=_best_path,
+            calls=_calls,
+            faults=_FAULTS,
+            networks={"doubled": _doubled},
+            fails=_links_fail,
         ),
     )
 )

@@ -16,7 +16,7 @@ from scatterproof.spec.core import Parameter
 from scatterproof.spec.errors import BadInput
 from scatterproof.spec.pubsub.messages import CallName
 from scatterproof.spec.schedule import Call, Delay
-from scatterproof.spec.topology import NodeId, Topology
+from scatterproof.spec.topology import LinkId, NodeId, Topology
 
 HOP_NS = 100
 RETRY_NS = 2_000
@@ -36,6 +36,12 @@ def row_of(appliances: int, clients: Sequence[NodeId], *, closed: bool = False, 
     joined."""
     joined = [(one, one + 1) for one in range(appliances - 1)] * ways
     return attached(appliances, [*joined, *([(0, appliances - 1)] if closed else ())], clients)
+
+
+def between(network: Topology) -> list[LinkId]:
+    """The links between appliances."""
+    hosts = len(network.hosts())
+    return [at for at, link in enumerate(network.links) if max(link.source, link.target) < hosts]
 
 
 def publishes(time_ns: int, client: NodeId, topic: int, level: int = 1) -> Call:

@@ -35,7 +35,8 @@ def test_every_call_grammar_and_failure_is_drawn() -> None:
     assert calls == {CallName.PUBLISH, CallName.SUBSCRIBE, CallName.UNSUBSCRIBE}
     assert {schedule.parameters["grammar"] for schedule in schedules} == {"document", "mqtt", "nats", "amqp"}
     kinds = {failure.kind for schedule in schedules for failure in schedule.failures}
-    assert kinds == {FailureKind.PAUSE, FailureKind.RESUME}
+    assert kinds == {FailureKind.PAUSE, FailureKind.RESUME, FailureKind.CUT, FailureKind.MEND}
+    assert {schedule.parameters["paths"] for schedule in schedules} == {"one", "all", "best"}
     assert {len(schedule.topology.hosts()) for schedule in schedules} == {1, 2, 3}
 
 
