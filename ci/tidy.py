@@ -11,6 +11,7 @@ from __future__ import annotations
 
 import argparse
 import ast
+import gc
 import graphlib
 import io
 import re
@@ -97,8 +98,15 @@ class TextFile:
     def package(self) -> str:
         return self.path.parts[0]
 
-    def nodes(self) -> Iterator[ast.AST]:
-        return ast.walk(self.tree) if self.tree else iter(())
+    @cached_property
+    def nodes(self) -> tuple[ast.AST, ...]:
+        return tuple(ast.walk(self.tree)) if self.tree else ()
+
+    @cached_property
+    def said(self) -> tuple[tokenize.TokenInfo, ...]:
+        """Its comments and strings."""
+        found = tokenize.generate_tokens(io.StringIO(self.text).readline) if self.tree else ()
+        return tuple(token for token in found if token.type in (tokenize.COMMENT, tokenize.STRING))
 
     def finding(self, line: int, what: str, instead: str) -> Breach:
         return Breach(file=str(self.path), line=line, what=what, instead=instead)
@@ -115,7 +123,7 @@ def sizes(source: TextFile) -> Iterator[Breach]:
         for number, line in enumerate(source.lines, 1):
             if len(line) > LINE_LENGTH:
                 yield source.finding(number, f"{len(line)} characters, {LINE_LENGTH} is the limit", "break the line")
-    for node in source.nodes():
+    for node in source.nodes:
         if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef):
             length = (node.end_lineno or node.lineno) - node.lineno + 1
             if length > FUNCTION_LINES:
@@ -126,7 +134,7 @@ def sizes(source: TextFile) -> Iterator[Breach]:
 def excepts(source: TextFile) -> Iterator[Breach]:
     """Handlers that would swallow a defect of ours."""
     instead = "name the errors that are expected here"
-    for node in source.nodes():
+    for node in source.nodes:
         if isinstance(node, ast.ExceptHandler):
             caught = node.type.elts if isinstance(node.type, ast.Tuple) else [node.type]
             for kind in caught:
@@ -165,7 +173,7 @@ def imported(source: TextFile) -> Iterator[tuple[int, str]]:
     folder = source.path.parent.parts
     if source.package != PRODUCT:
         folder = (PRODUCT, *folder)
-    for node in source.nodes():
+    for node in source.nodes:
         match node:
             case ast.Import(names=names):
                 yield from ((node.lineno, alias.name) for alias in names)
@@ -225,7 +233,7 @@ def dodges(source: TextFile) -> Iterator[Breach]:
     """Tests that may not run, or that wait for time to pass."""
     if not source.is_test:
         return
-    for node in source.nodes():
+    for node in source.nodes:
         if isinstance(node, ast.Attribute | ast.Name):
             name = _name(node)
             if name in {"skip", "skipif", "xfail", "importorskip", "skipTest", "skipUnless", "skipIf"}:
@@ -326,10 +334,8 @@ def _whole(folder: Folder, protocols: frozenset[str]) -> Folder:
 def _prose(source: TextFile, strings: str = "") -> Iterator[tuple[int, str]]:
     """Comments, and strings that begin with `strings`, by line. Python names are left out: a method may have a
     protocol's name."""
-    if source.tree is None:
-        return
-    for token in tokenize.generate_tokens(io.StringIO(source.text).readline):
-        if token.type == tokenize.COMMENT or (token.type == tokenize.STRING and token.string.startswith(strings)):
+    for token in source.said:
+        if token.type == tokenize.COMMENT or token.string.startswith(strings):
             yield from enumerate(token.string.splitlines(), token.start[0])
 
 
@@ -375,6 +381,7 @@ def main(arguments: list[str] | None = None) -> int:
     here = Path(__file__).resolve().parent.parent
     parser.add_argument("root", type=Path, nargs="?", default=here, help="folder to check (default: this project)")
     options = parser.parse_args(arguments)
+    gc.disable()  # syntax trees have no circles; to look for some among all of them took a third of the time
     files, found = check(options.root.resolve(), options.rule)
     for finding in found:
         print(finding)
