@@ -71,7 +71,7 @@ def test_every_carrier_and_every_form_of_a_switch_delivers_the_same(schedule: Sc
 
 
 @pytest.mark.slow
-@settings(max_examples=20)
+@settings(max_examples=10)
 @given(SCHEDULES)
 def test_all_carriers_and_all_forms_of_a_switch_deliver_the_same(schedule: Schedule) -> None:
     assert different(schedule) == []

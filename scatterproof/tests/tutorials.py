@@ -22,6 +22,7 @@ ROOT = Path(__file__).resolve().parents[2]
 # A line that is a path alone, and the block behind it.
 BLOCK = re.compile(r"^`([\w./]+)`\n\n```\w*\n(.*?)^```$", re.MULTILINE | re.DOTALL)
 COPIED = (*RECORDS, "scatterproof", "ci", "pyproject.toml", ".gitignore")
+TYPES = ".mypy_cache"
 
 
 def files_of(page: str) -> dict[str, str]:
@@ -49,7 +50,8 @@ def git(tree: Path, *words: str) -> list[str]:
 
 
 def project_with(files: dict[str, str], made: Path) -> Path:
-    """The project without its tests, all in git's index, and then these files."""
+    """The project without its tests, all in git's index, and then these files; and what mypy knows of the project: it
+    holds that against each file that it reads."""
     for name in COPIED:
         if (ROOT / name).is_dir():
             shutil.copytree(
@@ -59,6 +61,8 @@ def project_with(files: dict[str, str], made: Path) -> Path:
             shutil.copy(ROOT / name, made / name)
     git(made, "init", "--quiet")
     git(made, "add", "--all")
+    if (ROOT / TYPES).is_dir():  # `ci/test` has left it
+        shutil.copytree(ROOT / TYPES, made / TYPES)
     for name, content in files.items():
         (made / name).parent.mkdir(exist_ok=True)
         (made / name).write_text(content, encoding="utf-8")
