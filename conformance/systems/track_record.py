@@ -143,7 +143,7 @@ _READY = """
 {count} mistakes of {systems} systems were in the newest release of their registry in November 2026, and no report was
 found, by a search of each tracker. Each was shown again in a second way: by the script of its page, a plain client of
 the product, which shares no code with the harness. The pages are ready to be sent: versions, the documents' sentence,
-the script, what was expected and what was seen. RabbitMQ, ActiveMQ and PGQ are not among them, as only Debian's
+the script, what was expected and what was seen. RabbitMQ, ActiveMQ, etcd and PGQ are not among them, as only Debian's
 releases are at hand.
 
 | name | newest release | by its script | page |

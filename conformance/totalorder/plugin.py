@@ -18,6 +18,7 @@ from scatterproof.spec.topology import Topology
 from scatterproof.spec.totalorder.barriers import longest_chain
 
 if TYPE_CHECKING:
+    from scatterproof.conformance.adapters.products import Product
     from scatterproof.conformance.checks.surroundings import Surroundings
     from scatterproof.conformance.measures import Gauge
     from scatterproof.conformance.report.equivalence import Comparison
@@ -162,6 +163,12 @@ def _teller() -> SystemTeller:
     return TELLER
 
 
+def _products() -> tuple[Product, ...]:
+    from scatterproof.conformance.totalorder.products.etcd import PRODUCT
+
+    return (PRODUCT,)
+
+
 def _tables(topology: Topology, given: Mapping[str, Parameter]) -> Surroundings:
     from scatterproof.conformance.totalorder.surroundings import barrier_links
 
@@ -186,4 +193,5 @@ PLUGIN = Plugin(
     view=View,
     wire=_wire,
     teller=_teller,
+    products=_products,
 )

@@ -24,7 +24,7 @@ from scatterproof.spec.clauses import load as clauses_of
 from scatterproof.spec.errors import BadInput, CannotRun
 
 ROOT = Path(__file__).resolve().parents[3]
-PRODUCTS = [product for protocol in ("pubsub", "workqueue") for product in load(protocol).products()]
+PRODUCTS = [product for protocol in ("totalorder", "pubsub", "workqueue") for product in load(protocol).products()]
 SWAPPED = Mistake(
     name="swapped",
     system="toy",

@@ -1,0 +1,1 @@
+"""Tests of products that order messages by timestamps of their own."""
