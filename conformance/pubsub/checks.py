@@ -1,11 +1,10 @@
 """Who gets which message, in which order and at which level: PS-ROUTE, PS-ORDER, PS-QOS-LEVEL; which filters appliances
-announce to each other: PS-COVER; whether calls are answered: PS-ANSWER."""
+announce to each other: PS-COVER."""
 
 from __future__ import annotations
 
 from numba.extending import register_jitable
 
-from scatterproof.conformance.checks.calls import Answering, check_of_answers, latest_answered
 from scatterproof.conformance.checks.kinds import ENDED, SENT
 from scatterproof.conformance.checks.step import (
     HOLDS,
@@ -33,7 +32,6 @@ from scatterproof.conformance.pubsub.owing import (
     is_sure,
 )
 from scatterproof.conformance.pubsub.records import (
-    ANSWER,
     AT,
     CALLED_NS,
     CLIENT,
@@ -53,7 +51,6 @@ from scatterproof.conformance.pubsub.records import (
     OK,
     OUTCOME,
     REFUSED,
-    REQUEST,
     SETTLED_NS,
     TOPIC,
     WANT,
@@ -285,9 +282,4 @@ def _cover_of(slot: int, filter_covers: Ints, filter_count: int, told: TableStat
     return found, others
 
 
-@check_of_answers("PS-ANSWER")
-def latest_is_answered(row: Answering) -> Outcome:
-    return latest_answered(row, REQUEST, ANSWER)
-
-
-HERE = (matching_get_one_copy, delivered_in_sequence, lower_level_holds, covered_stays_home, latest_is_answered)
+HERE = (matching_get_one_copy, delivered_in_sequence, lower_level_holds, covered_stays_home)

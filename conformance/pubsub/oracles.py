@@ -10,7 +10,6 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 
-from scatterproof.conformance.oracles.calls import latest_is_answered
 from scatterproof.conformance.pubsub.vocabulary import Vocabulary
 from scatterproof.spec.core import Outcome
 from scatterproof.spec.parameters import Parameters
@@ -379,5 +378,5 @@ def _is_news(history: History, position: int) -> bool:
     return serial(row) > max(before, default=0)
 
 
-_HERE = (matching_get_one_copy, delivered_in_sequence, lower_level_holds, covered_stays_home, latest_is_answered)
+_HERE = (matching_get_one_copy, delivered_in_sequence, lower_level_holds, covered_stays_home)
 ORACLES = {oracle.__name__: oracle for oracle in _HERE}

@@ -91,6 +91,8 @@ def _without_node(given: Mapping[str, Parameter], node: NodeId) -> dict[str, Par
 def _judges() -> Judges:
     from scatterproof.conformance.checks.premises import compiled_apart
     from scatterproof.conformance.pubsub import (
+        answer_checks,
+        answer_oracles,
         checks,
         keeping_checks,
         keeping_oracles,
@@ -105,8 +107,9 @@ def _judges() -> Judges:
         shared_oracles,
     )
 
-    checking = (checks, session_checks, keeping_checks, shared_checks, path_checks, neighbour_checks)
-    written = (oracles, session_oracles, keeping_oracles, shared_oracles, path_oracles, neighbour_oracles)
+    checking = (checks, session_checks, keeping_checks, shared_checks, path_checks, neighbour_checks, answer_checks)
+    others = (path_oracles, neighbour_oracles, answer_oracles)
+    written = (oracles, session_oracles, keeping_oracles, shared_oracles, *others)
     found = tuple(one for module in checking for one in module.HERE)
     judging = {name: oracle for module in written for name, oracle in module.ORACLES.items()}
     return Judges(checks=found, oracles=judging, premises=compiled_apart("pubsub"))

@@ -20,7 +20,7 @@ CALLS = {code: name for name, code in NAMES.calls.items()}
 PACKETS = {code: name for name, code in NAMES.packets.items()}
 ACTIONS = (
     *("Publish", "Subscribe", "Unsubscribe", "Return", "GiveUp", "Deliver"),
-    *("Want", "Drop", "Repeat", "Request", "Answer", "End"),
+    *("Want", "Drop", "Repeat", "Request", "Answer", "Hear", "End"),
 )
 _OF_CALLS = frozenset({Kind.CALLED, Kind.RETURNED, Kind.DELIVERED})
 _MOST = 2**31 - 1
@@ -89,7 +89,10 @@ class _Rows:
         if row["kind"] == Kind.SENT and kind in (PacketName.WANT, PacketName.DROP) and filter_:
             return (kind, now, row["link"] + 1, filter_, _named(row["serial"]))
         asks = (row["kind"], kind) in ((Kind.ARRIVED, PacketName.REQUEST), (Kind.SENT, PacketName.ANSWER))
-        return (kind, now, client, _named(row["operation"])) if asks and client else None
+        call = _named(row["operation"])
+        if (row["kind"], kind) == (Kind.ARRIVED, PacketName.ANSWER) and row["node"] == row["sender"] and client:
+            return ("heard", now, client, call, _outcome(row))
+        return (kind, now, client, call) if asks and client else None
 
     def _called(self, position: int, row: Columns, now: int, client: int) -> Told:
         call, number, filter_ = CALLS.get(row["call"]), _named(row["operation"]), self._filter(row)
@@ -105,7 +108,7 @@ class _Rows:
         call, about = self._inside.pop(row["node"], ("", 0))
         if call != CALLS.get(row["call"]) or row["outcome"] not in tuple(Outcome):
             raise CannotRun(f"row {position}: a call returns that was not made, or without an outcome")
-        return ("returned", now, client, call, about, Outcome(row["outcome"]).name.lower())
+        return ("returned", now, client, call, about, _outcome(row), _named(row["operation"]))
 
     def _content(self, row: Columns) -> tuple[int, int, int]:
         """Topic, level and digest of a message."""
@@ -156,6 +159,11 @@ def _ranks(values: Iterable[int]) -> Mapping[int, int]:
 def _named(number: int) -> int:
     """The number of a call or packet; 0 for one that no call or packet has."""
     return number if 1 <= number <= _MOST else 0
+
+
+def _outcome(row: Columns) -> str:
+    """In words; none for a number that is none."""
+    return Outcome(row["outcome"]).name.lower() if row["outcome"] in tuple(Outcome) else "none"
 
 
 def _level(row: Columns) -> int:

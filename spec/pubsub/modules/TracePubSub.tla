@@ -22,10 +22,13 @@ VARIABLES
   told,       \* told[l] is the sequence of the filters that are wanted on link l, with when, and whether it was judged
   serial,     \* serial[l] is the highest serial of a want or drop on link l: what has none above says nothing new
   came,       \* came[c] is the number of the latest call of c of which a request came
-  answered    \* answered[c] is that of the latest one that was answered
+  answered,   \* answered[c] is that of the latest one that was answered
+  heard,      \* heard[c] is that of the latest one of which an answer came to c, and what the first such one says
+  returned    \* returned[c] is that of the one that returned last
 calls == <<published, asked>>
 deliveries == <<got, highest>>
-packets == <<told, serial, came, answered>>
+ends == <<heard, returned>>
+packets == <<told, serial, came, answered, ends>>
 learnt == <<calls, deliveries, packets>>
 
 Clients == 1 .. Net.clients
@@ -47,6 +50,8 @@ Init ==
   /\ serial = [l \in Links |-> 0]
   /\ came = [c \in Clients |-> 0]
   /\ answered = [c \in Clients |-> 0]
+  /\ heard = [c \in Clients |-> [call |-> 0, outcome |-> "unknown"]]
+  /\ returned = [c \in Clients |-> 0]
 -----------------------------------------------------------------------------
 (***************************************************************************)
 (* What is known of a subscription, by the calls about it so far.          *)
@@ -140,7 +145,8 @@ Judged(of) == [i \in DOMAIN of |-> [of[i] EXCEPT !.judged = @ \/ IsDue(of[i])]]
 EndKeeps ==
   [MatchingGetOneCopy |-> Settled => AllHasCome,                             \* PS-ROUTE
    CoveredStaysHome |-> \A l \in Links : StaysHome(l),                       \* PS-COVER
-   LatestIsAnswered |-> Settled => \A c \in Clients : answered[c] >= came[c]] \* PS-ANSWER
+   LatestIsAnswered |-> Settled =>                                           \* PS-ANSWER
+     \A c \in Clients : answered[c] >= came[c] /\ returned[c] >= heard[c].call]
 -----------------------------------------------------------------------------
 NoBound(clause) == -1
 Take(action, keeps) ==
@@ -160,8 +166,13 @@ Asks(wants, level) ==
 ReadSubscribe == What = "subscribe" /\ Asks(TRUE, Row[6]) /\ Accept("Subscribe")
 ReadUnsubscribe == What = "unsubscribe" /\ Asks(FALSE, 0) /\ Accept("Unsubscribe")
 
-(* Of a publish, by the number of the call, and of the others the last one about the filter. *)
+(* Where its request came, a call returns what the answer says that came by then. *)
 Outcome == Row[6]
+Call == Row[7]
+ReturnsWhatItHeard ==
+  came[Who] >= Call => Outcome = (IF heard[Who].call = Call THEN heard[Who].outcome ELSE "unknown")
+
+(* Of a publish, by the number of the call, and of the others the last one about the filter. *)
 ReadReturn ==
   /\ What = "returned"
   /\ IF Row[4] = "publish"
@@ -169,8 +180,9 @@ ReadReturn ==
      ELSE /\ asked' = [asked EXCEPT ![Who][Row[5]][Len(asked[Who][Row[5]])] =
                [@ EXCEPT !.over = When, !.outcome = Outcome]]
           /\ UNCHANGED published
-  /\ Accept(IF Outcome = "unknown" THEN "GiveUp" ELSE "Return")
-  /\ UNCHANGED <<deliveries, packets>>
+  /\ Take(IF Outcome = "unknown" THEN "GiveUp" ELSE "Return", [LatestIsAnswered |-> ReturnsWhatItHeard])   \* PS-ANSWER
+  /\ returned' = [returned EXCEPT ![Who] = Call]
+  /\ UNCHANGED <<deliveries, told, serial, came, answered, heard>>
 
 ReadDelivery ==
   /\ What = "delivered"
@@ -194,26 +206,32 @@ ReadNews ==
           IN  /\ Take(IF What = "want" THEN "Want" ELSE "Drop", [CoveredStaysHome |-> StaysHome(Link)])   \* PS-COVER
               /\ told' = [told EXCEPT ![Link] = left \o new]
               /\ serial' = [serial EXCEPT ![Link] = Row[5]]
-  /\ UNCHANGED <<calls, deliveries, came, answered>>
+  /\ UNCHANGED <<calls, deliveries, came, answered, ends>>
 
 ReadRequest ==
   /\ What = "request"
   /\ came' = [came EXCEPT ![Who] = Most({@, Row[4]})]
   /\ Accept("Request")
-  /\ UNCHANGED <<calls, deliveries, told, serial, answered>>
+  /\ UNCHANGED <<calls, deliveries, told, serial, answered, ends>>
 
 ReadAnswer ==
   /\ What = "answer"
   /\ answered' = [answered EXCEPT ![Who] = Most({@, Row[4]})]
   /\ Accept("Answer")
-  /\ UNCHANGED <<calls, deliveries, told, serial, came>>
+  /\ UNCHANGED <<calls, deliveries, told, serial, came, ends>>
+
+ReadHeard ==
+  /\ What = "heard"
+  /\ heard' = [heard EXCEPT ![Who] = IF Row[4] > @.call THEN [call |-> Row[4], outcome |-> Row[5]] ELSE @]
+  /\ Accept("Hear")
+  /\ UNCHANGED <<calls, deliveries, told, serial, came, answered, returned>>
 
 ReadEnd == What = "ended" /\ Take("End", EndKeeps) /\ UNCHANGED learnt
 
 Next ==
   \/ /\ Reading
      /\ \/ ReadPublish \/ ReadSubscribe \/ ReadUnsubscribe \/ ReadReturn \/ ReadDelivery
-        \/ ReadNews \/ ReadRequest \/ ReadAnswer \/ ReadEnd
+        \/ ReadNews \/ ReadRequest \/ ReadAnswer \/ ReadHeard \/ ReadEnd
   \/ (Finish \/ Over) /\ UNCHANGED learnt
 
 Spec == Init /\ [][Next]_<<reading, learnt>>

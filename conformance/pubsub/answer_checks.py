@@ -1,0 +1,56 @@
+"""Whether calls are answered, and clients return what they were answered: PS-ANSWER."""
+
+from __future__ import annotations
+
+from scatterproof.conformance.checks.calls import Answering, latest_answered
+from scatterproof.conformance.checks.kinds import ARRIVED, ENDED, RETURNED
+from scatterproof.conformance.checks.step import NO_WITNESS, SILENT, Outcome, PerNode, State, check, settled, violated
+from scatterproof.conformance.pubsub.records import ANSWER, REQUEST, UNKNOWN
+from scatterproof.spec.trace import Kind, Order
+
+
+@check(
+    "PS-ANSWER",
+    kinds=(Kind.SENT, Kind.ARRIVED, Kind.RETURNED, Kind.ENDED),
+    order=Order.LINK,
+    ways=(
+        "a request of call {found} of {expected_node} came, and was never answered",
+        "{node} returns with outcome {found}, and the answer that came by then, or that none came, says {expected}",
+        "the answer to call {found} of {expected_node} came, and the call never returned",
+    ),
+    came=PerNode(0),
+    answered=PerNode(0),
+    heard=PerNode(0),
+    said=PerNode(0),
+    heard_at=PerNode(-1),
+    returned=PerNode(0),
+)
+def latest_is_answered(
+    row: Answering,
+    position: int,
+    node: int,
+    outcome: int,
+    heard: State,
+    said: State,
+    heard_at: State,
+    returned: State,
+) -> Outcome:
+    """By client: heard: its latest call of which an answer came to it; said: the outcome in it; heard_at: its row.
+    returned: the call that returned last."""
+    if row.kind == RETURNED:
+        returned[node] = row.operation
+        if row.came[node] < row.operation:
+            return SILENT
+        if heard[node] == row.operation:
+            return violated(1, said[node], outcome, heard_at[node]) if outcome != said[node] else SILENT
+        return violated(1, UNKNOWN, outcome, NO_WITNESS) if outcome != UNKNOWN else SILENT
+    if row.kind == ARRIVED and row.packet == ANSWER and row.sender == node and row.operation > heard[node]:
+        heard[node], said[node], heard_at[node] = row.operation, outcome, position
+    if row.kind == ENDED and settled(row.flags):
+        for client in range(row.node_count):
+            if heard[client] > returned[client]:
+                return violated(2, client, heard[client], heard_at[client])
+    return latest_answered(row, REQUEST, ANSWER)
+
+
+HERE = (latest_is_answered,)
