@@ -7,8 +7,9 @@ reads, in an order that is strong enough, and the clause was at stake at least o
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Container, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from functools import cache
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
@@ -214,10 +215,13 @@ def conclude(
         if len(kept) < shown:
             kept.append(violation)
     complete = _lacks_nothing(header)
-    for number, check in enumerate(plugin.checks):
+    for number, (check, inapplicable) in enumerate(zip(plugin.checks, plugin.reasons(header), strict=True)):
         if check.doubt and not of_check[number]:
             continue  # nothing is left open: the clause's other checks say what there is to say
-        verdict, reason = _verdict(plugin, header, check, held[number], of_check[number], doubtful, complete)
+        if inapplicable is None:
+            verdict, reason = _verdict(plugin, header, check, held[number], of_check[number], doubtful, complete)
+        else:
+            verdict, reason = Verdict.NOT_APPLICABLE, inapplicable
         violations = tuple(
             Violation(
                 clause=check.clause,
@@ -260,14 +264,12 @@ def _doubtful(
 
 
 def _verdict(
-    plugin: Plugin, header: Header, check: Check, held: int, broken: int, doubtful: Container[int], complete: bool
+    plugin: Plugin, header: Header, check: Check, held: int, broken: int, doubtful: set[int], complete: bool
 ) -> tuple[Verdict, str]:
-    """The verdict, and the reason when it is neither pass nor fail. doubtful: kinds of which a premise is broken.
-    complete: the trace lacks nothing."""
-    reason = plugin.not_applicable(check.clause, header.parameters)
-    if reason is not None:
-        return Verdict.NOT_APPLICABLE, reason
-    doubt = next((schema(plugin.name).kind(kind) for kind in check.reads if kind in doubtful), None)
+    """The verdict on a clause that applies, and the reason when it is neither pass nor fail. doubtful: kinds of which a
+    premise is broken. complete: the trace lacks nothing."""
+    reads = check.reads if doubtful else ()
+    doubt = next((schema(plugin.name).kind(kind) for kind in reads if kind in doubtful), None)
     # What a trace lacks takes nothing from what it shows: it stands in the way of a pass alone.
     if broken and doubt is None:
         return (Verdict.INCONCLUSIVE, "calls that overlap leave it open") if check.doubt else (Verdict.FAIL, "")
@@ -324,7 +326,7 @@ def _words(
 ) -> str:
     """Five parts: clause, trace row, expected and found within the way's sentence, witness."""
     row = dict(zip(plugin.columns, rows[violation.position], strict=True))
-    nodes, links = header.topology.nodes, header.topology.links
+    way, nodes, links = check.ways[violation.code - 2], header.topology.nodes, header.topology.links
 
     def name(node: int) -> str:
         return nodes[node].name if 0 <= node < len(nodes) else f"number {node}"
@@ -332,17 +334,11 @@ def _words(
     def path(link: int) -> str:
         return f"{name(links[link].source)}->{name(links[link].target)}" if 0 <= link < len(links) else f"number {link}"
 
-    said = check.ways[violation.code - 2].format_map(
-        {
-            **row,
-            "expected": violation.expected,
-            "found": violation.found,
-            "expected_node": name(violation.expected),
-            "node": name(row["node"]),
-            "sender": name(row["sender"]),
-            "receiver": name(row["receiver"]),
-            "link": path(row["link"]),
-        }
-    )
+    told: dict[str, Any] = {**row, "expected": violation.expected, "found": violation.found}
+    told["expected_node"] = violation.expected
+    for one, word in (("expected_node", name), ("node", name), ("sender", name), ("receiver", name), ("link", path)):
+        if f"{{{one}}}" in way:  # most sentences name one or two, and a corpus may have millions
+            told[one] = word(told[one])
+    said = way.format_map(told)
     witness = f" (see row {violation.witness})" if violation.witness >= 0 else ""
     return f"{check.clause}, row {violation.position} at {row['time_ns']} ns: {said}{witness}"

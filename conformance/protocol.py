@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
+from functools import lru_cache
 from typing import TYPE_CHECKING, Protocol
 
 from scatterproof.spec import clauses, plugins
@@ -169,12 +170,25 @@ class Plugin:
 
         around = surroundings(header.topology, self.parameters(header.parameters)) | recorded(header)
         around |= self.tables(header.topology, header.parameters)
-        applicable = {check.name for check in self.applicable(header)}
-        applies = [check.name in applicable for check in self.checks] + [True] * len(self.premises)
+        applies = [reason is None for reason in self.reasons(header)] + [True] * len(self.premises)
         return {**around, "applies": np.array(applies, dtype=np.int64)}
 
     def applicable(self, header: Header) -> Sequence[Check]:
-        return [check for check in self.checks if self.not_applicable(check.clause, header.parameters) is None]
+        return [check for check, reason in zip(self.checks, self.reasons(header), strict=True) if reason is None]
+
+    def reasons(self, header: Header) -> tuple[str | None, ...]:
+        """For each check, why its clause does not apply to the run, or None."""
+        return _reasons(self.not_applicable, self.checks, tuple(sorted(header.parameters.items())))
+
+
+@lru_cache(maxsize=256)
+def _reasons(
+    not_applicable: Callable[[str, Mapping[str, Parameter]], str | None],
+    checks: tuple[Check, ...],
+    parameters: tuple[tuple[str, Parameter], ...],
+) -> tuple[str | None, ...]:
+    """Runs of one set of parameters share it: asking for each clause takes longer than all else that ends a run."""
+    return tuple(not_applicable(check.clause, dict(parameters)) for check in checks)
 
 
 def in_parts(parts: Mapping[str, Sequence[ModuleType]]) -> tuple[Check, ...]:

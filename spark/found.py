@@ -128,9 +128,10 @@ def judge_and_keep(part: Part, identity: Identity, path: Path, *, interpret: boo
             if result.broken:
                 tally.broken_in[run] = tally.broken_in.get(run, 0) + result.broken
             tally.reason = tally.reason or result.reason
-            for broken in result.violations:
-                numbers = (broken.position, broken.expected, broken.found, broken.witness)
-                violations.append((broken.clause, run, *numbers, broken.sentence, replay))
+            violations += [
+                (one.clause, run, one.position, one.expected, one.found, one.witness, one.sentence, replay)
+                for one in result.violations
+            ]
         for clause, verdicts in of_clause.items():
             # A clause may have several checks, one of which leaves open what another one passes.
             verdict = min(verdicts, key=_GRAVEST.index)

@@ -68,8 +68,9 @@ def count_part(part: Part, clauses: frozenset[str]) -> Counter[str]:
     plugin, counts = load(part.protocol), Counter[str]()
     compiled, numbers = _kernel_of(part.protocol, clauses)
     for span, run, _ in _fed(part, compiled, BATCH_ROWS, 0, numbers=numbers):
-        for check, count in zip(compiled.checks, run.counts.tolist(), strict=True):
-            if count and not check.doubt and plugin.not_applicable(check.clause, span.header.parameters) is None:
+        reasons = plugin.reasons(span.header)
+        for check, number, count in zip(compiled.checks, numbers, run.counts.tolist(), strict=True):
+            if count and not check.doubt and reasons[number] is None:
                 counts[check.clause] += count
     return counts
 
@@ -127,8 +128,9 @@ def _fed(
             found = run.feed(piece)
             if measuring is not None:
                 measuring.feed(piece)
-            for position in {violation.position for violation in found}:
-                rows[position] = tuple(int(piece[name][position - done]) for name in names)
+            broken = sorted({violation.position for violation in found})
+            places = np.array(broken, dtype=np.int64) - done
+            rows.update(zip(broken, zip(*(piece[name][places].tolist() for name in names), strict=True), strict=True))
             at, left, done = at + take, left - take, done + take
         if measured is not None and measures is not None and measuring is not None:
             measured.add_run(span.header, measuring, measures)

@@ -10,9 +10,9 @@ from scatterproof.conformance.checks.premises import (
     EndsRecorded,
     Followed,
     Passage,
-    compiled_apart,
     follow,
     premise_of_packets,
+    with_common,
 )
 from scatterproof.conformance.checks.step import HOLDS, Outcome, PerPair, State, check, violated
 from scatterproof.spec.schedule import EVERYBODY
@@ -54,4 +54,4 @@ def packets_arrive_as_sent(
     return follow(row, contents, row.packet == DATA and row.flags & RESENT == 0, False, recorded, so_far)
 
 
-PREMISES = (submissions_are_counted, *compiled_apart("broadcast", packets_arrive_as_sent))
+PREMISES = (submissions_are_counted, *with_common("broadcast", packets_arrive_as_sent))

@@ -75,6 +75,7 @@ class CompiledPart:
 
     def __init__(self, everything: Sequence[Check], numbers: Sequence[int], columns: Sequence[str]) -> None:
         self.numbers = tuple(numbers)
+        self._places = np.array(numbers)
         self.checks = [everything[number] for number in numbers]
         self._schema = columns
         self.columns = used_columns(self.checks, columns)
@@ -84,7 +85,7 @@ class CompiledPart:
 
     def applies(self, around: Surroundings) -> bool:
         applies = around.get("applies")
-        return applies is None or isinstance(applies, int) or bool(applies[list(self.numbers)].any())
+        return applies is None or isinstance(applies, int) or bool(applies[self._places].any())
 
     @cached_property
     def module(self) -> Any:

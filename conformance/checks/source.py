@@ -316,7 +316,12 @@ def are_tables(checks: Sequence[Check]) -> tuple[bool, ...]:
 def state_place(checks: Sequence[Check], check: str, state: str) -> int:
     """The place of a check's own state among the state of all steps."""
     number = [check.name for check in checks].index(check)
-    return [name for name, _ in _states(checks)].index(_named(number, state))
+    return _state_places(tuple(checks))[_named(number, state)]
+
+
+@cache
+def _state_places(checks: tuple[Check, ...]) -> dict[str, int]:
+    return {name: place for place, (name, _) in enumerate(_states(checks))}
 
 
 def _states(checks: Sequence[Check]) -> list[tuple[str, StateKind]]:

@@ -24,6 +24,7 @@ Slots = npt.NDArray[np.int64]
 
 # Few: most tables hold a few entries, and each slot slows steps that go over all of them.
 FIRST_CAPACITY = 1 << 5
+LITTLE = 1 << 9
 
 
 class PlainTable:
@@ -102,8 +103,9 @@ def is_full(slots: Slots) -> bool:
 
 
 def grown(slots: Slots) -> Slots:
-    """The same entries in twice the room."""
-    larger = np.zeros(((len(slots) - 1) * 2 + 1, slots.shape[1]), dtype=np.int64)
+    """The same entries in twice the room; in four times, where that is little: growing breaks off the pass."""
+    capacity = len(slots) - 1
+    larger = np.zeros((capacity * (4 if capacity <= LITTLE else 2) + 1, slots.shape[1]), dtype=np.int64)
     _move(slots, larger)
     return larger
 

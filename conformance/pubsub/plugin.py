@@ -89,7 +89,7 @@ def _without_node(given: Mapping[str, Parameter], node: NodeId) -> dict[str, Par
 
 @cache
 def _judges() -> Judges:
-    from scatterproof.conformance.checks.premises import compiled_apart
+    from scatterproof.conformance.checks.premises import with_common
     from scatterproof.conformance.pubsub import (
         answer_checks,
         answer_oracles,
@@ -112,7 +112,7 @@ def _judges() -> Judges:
     written = (oracles, session_oracles, keeping_oracles, shared_oracles, *others)
     found = tuple(one for module in checking for one in module.HERE)
     judging = {name: oracle for module in written for name, oracle in module.ORACLES.items()}
-    return Judges(checks=found, oracles=judging, premises=compiled_apart("pubsub"))
+    return Judges(checks=found, oracles=judging, premises=with_common("pubsub"))
 
 
 def _cases() -> tuple[Case, ...]:

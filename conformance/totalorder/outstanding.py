@@ -5,8 +5,8 @@ from __future__ import annotations
 from numba.extending import register_jitable
 
 from scatterproof.conformance.checks.kinds import SENT
-from scatterproof.conformance.checks.step import PerLink, PerPair, State, Table, TableState, derive
-from scatterproof.conformance.checks.tables import field, put, remove, room, used
+from scatterproof.conformance.checks.step import PerLink, PerNode, PerPair, State, Table, TableState, derive
+from scatterproof.conformance.checks.tables import change, field, find, put, remove
 from scatterproof.conformance.totalorder.rows import Net, Row
 from scatterproof.spec.topology import Role
 from scatterproof.spec.totalorder.messages import ANSWER, PacketKind
@@ -14,7 +14,7 @@ from scatterproof.spec.trace import Kind
 
 DATA, ACK, NOTICE = int(PacketKind.DATA), int(PacketKind.ACK), int(PacketKind.NOTICE)
 MIN_NUMBER = -(1 << 63)
-OWNER, TIMESTAMP, RECEIVER, NUMBER, POSITION, LINK = range(6)
+TIMESTAMP, RECEIVER, NUMBER, LINK, AFTER = range(5)
 
 
 @register_jitable
@@ -24,46 +24,81 @@ def is_resent(flags: int) -> bool:
 
 
 @register_jitable
+def add_outstanding(unacknowledged: TableState, row: Row, oldest: State, newest: State) -> None:
+    """Put the message of this row behind the others of its sender."""
+    if newest[row.node] >= 0:
+        change(unacknowledged, find(unacknowledged, (newest[row.node],)), AFTER, row.position)
+    else:
+        oldest[row.node] = row.position
+    newest[row.node] = row.position
+    put(unacknowledged, (row.position,), (row.timestamp, row.receiver, row.number, row.link, -1))
+
+
+@register_jitable
 def remove_acknowledged(
-    unacknowledged: TableState, owner: int, receiver: int, lowest: int, number: int, least_at: State
+    unacknowledged: TableState,
+    oldest: State,
+    newest: State,
+    owner: int,
+    receiver: int,
+    lowest: int,
+    number: int,
+    least_at: State,
 ) -> bool:
     """Take out the messages that the receiver has acknowledged, from number `lowest` up to `number`. Where one of them
     was the least outstanding on its link, the link has none for now; whether there was such a link."""
-    changed = False
-    slot = 0
-    while slot < room(unacknowledged):
+    changed, before, at = False, -1, oldest[owner]
+    while at >= 0:
+        slot = find(unacknowledged, (at,))
+        after = field(unacknowledged, slot, AFTER)
         if (
-            used(unacknowledged, slot)
-            and field(unacknowledged, slot, OWNER) == owner
-            and field(unacknowledged, slot, RECEIVER) == receiver
-            and lowest <= field(unacknowledged, slot, NUMBER) <= number
+            field(unacknowledged, slot, RECEIVER) != receiver
+            or not lowest <= field(unacknowledged, slot, NUMBER) <= number
         ):
-            on = field(unacknowledged, slot, LINK)
-            if field(unacknowledged, slot, POSITION) == least_at[on]:
-                least_at[on] = -1
-                changed = True
-            remove(unacknowledged, slot)
-            continue  # another entry may have moved here
-        slot += 1
+            before, at = at, after
+            continue
+        on = field(unacknowledged, slot, LINK)
+        if at == least_at[on]:
+            least_at[on] = -1
+            changed = True
+        remove(unacknowledged, slot)
+        if before < 0:
+            oldest[owner] = after
+        else:
+            change(unacknowledged, find(unacknowledged, (before,)), AFTER, after)
+        if after < 0:
+            newest[owner] = before
+        at = after
     return changed
 
 
 @derive(
     kinds=(Kind.SENT, Kind.ARRIVED),
     at=Role.HOST,
-    unacknowledged=Table(2, 6),
+    unacknowledged=Table(1, 5),
+    oldest=PerNode(-1),
+    newest=PerNode(-1),
     sent_number=PerPair(0),
     least=PerLink(0),
     least_at=PerLink(-1),
 )
 def outstanding_messages(
-    row: Row, net: Net, unacknowledged: TableState, sent_number: State, least: State, least_at: State
+    row: Row,
+    net: Net,
+    unacknowledged: TableState,
+    oldest: State,
+    newest: State,
+    sent_number: State,
+    least: State,
+    least_at: State,
 ) -> None:
     """What hosts have outstanding on each of their links, the packet of this row included. An acknowledgement counts
     when its number was sent to the host that acknowledges. Where failures are handled, so does the answer to a recall,
     and nothing is outstanding at a host once a notice came that it has failed (TO-FAIL, TO-ATOMIC).
 
-    unacknowledged: (sender, position of sending) -> (sender, timestamp, receiver, number, position, link).
+    unacknowledged: position of sending -> (timestamp, receiver, number, link, position of the sender's next, or -1):
+        a list for each sender, as an acknowledgement would otherwise have to look at the messages of all.
+    oldest, newest: by sender, the ends of its list, -1 for none.
     sent_number: by sender and receiver, the greatest number sent.
     least, least_at: by link, the least timestamp outstanding, in ns, and the row in which it was sent, -1 for none.
     """
@@ -72,11 +107,7 @@ def outstanding_messages(
     if row.kind == SENT:
         if row.packet != DATA or row.node != row.sender or is_resent(row.flags):
             return
-        put(
-            unacknowledged,
-            (row.node, row.position),
-            (row.node, row.timestamp, row.receiver, row.number, row.position, row.link),
-        )
+        add_outstanding(unacknowledged, row, oldest, newest)
         if 0 <= row.receiver < net.node_count:
             pair = row.node * net.node_count + row.receiver
             sent_number[pair] = max(sent_number[pair], row.number)
@@ -94,10 +125,11 @@ def outstanding_messages(
         highest = lowest if row.number else sent_number[row.node * net.node_count + row.sender]
     elif row.packet != ACK or row.number > sent_number[row.node * net.node_count + row.sender]:
         return
-    if remove_acknowledged(unacknowledged, row.node, row.sender, lowest, highest, least_at):
-        for slot in range(room(unacknowledged)):
-            if used(unacknowledged, slot) and field(unacknowledged, slot, OWNER) == row.node:
-                its, at = field(unacknowledged, slot, TIMESTAMP), field(unacknowledged, slot, POSITION)
-                on = field(unacknowledged, slot, LINK)
-                if least_at[on] < 0 or its < least[on] or (its == least[on] and at < least_at[on]):
-                    least[on], least_at[on] = its, at
+    if remove_acknowledged(unacknowledged, oldest, newest, row.node, row.sender, lowest, highest, least_at):
+        at = oldest[row.node]
+        while at >= 0:
+            slot = find(unacknowledged, (at,))
+            its, on = field(unacknowledged, slot, TIMESTAMP), field(unacknowledged, slot, LINK)
+            if least_at[on] < 0 or its < least[on] or (its == least[on] and at < least_at[on]):
+                least[on], least_at[on] = its, at
+            at = field(unacknowledged, slot, AFTER)

@@ -8,9 +8,9 @@ from scatterproof.conformance.checks.premises import (
     EndsRecorded,
     Followed,
     Passage,
-    compiled_apart,
     follow,
     premise_of_packets,
+    with_common,
 )
 from scatterproof.conformance.checks.step import HOLDS, SILENT, Ints, Outcome, PerNode, PerPair, State, check, violated
 from scatterproof.spec.topology import Role
@@ -78,4 +78,4 @@ def packets_arrive_as_sent(
     return follow(row, contents, row.packet == DATA, True, recorded, so_far)
 
 
-PREMISES = (submissions_are_counted, *compiled_apart("totalorder", packets_arrive_as_sent))
+PREMISES = (submissions_are_counted, *with_common("totalorder", packets_arrive_as_sent))

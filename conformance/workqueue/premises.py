@@ -6,9 +6,9 @@ from scatterproof.conformance.checks.premises import (
     EndsRecorded,
     Followed,
     Passage,
-    compiled_apart,
     follow,
     premise_of_packets,
+    with_common,
 )
 from scatterproof.conformance.checks.step import Outcome
 
@@ -21,4 +21,4 @@ def packets_arrive_as_sent(
     return follow(row, contents, True, False, recorded, so_far)
 
 
-PREMISES = compiled_apart("workqueue", packets_arrive_as_sent)
+PREMISES = with_common("workqueue", packets_arrive_as_sent)
