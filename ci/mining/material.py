@@ -7,7 +7,7 @@ numbers and node names of its own: no tool can recognise a network from an earli
 from __future__ import annotations
 
 import os
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from functools import partial
@@ -36,6 +36,7 @@ RUNS = 120  # some 1e6 events
 EVENTS_A_RUN = 8_000
 DAMAGED_RUNS = 5  # every fifth run: in enough runs, each kind is damaged
 DAMAGES = 12
+SAID_FROM = 100  # files that take longer to write than one cares to wait in silence
 
 
 @dataclass(frozen=True, slots=True)
@@ -101,18 +102,19 @@ def _damage(
             columns[name][same] = max(-1, columns[name][other] + draw.choice((-1, 0, 1)))
 
 
-def enlarged(base: Base, events: int, corpus: Path) -> int:
-    """Make a corpus of about `events` events, and return how many it has. The files of `networks` are made, too."""
+def enlarged(base: Base, events: int, corpus: Path, say: Callable[[str], None] = lambda line: None) -> int:
+    """Make a corpus of about `events` events, and return how many it has. The files of `networks` are made, too. say:
+    takes a line for each tenth of a large one."""
     copies = max(1, round(events / base.events))
     for folder in (corpus / "events", corpus / "runs"):
         folder.mkdir(parents=True)
     numbers = [(copy, file) for copy in range(copies) for file in range(len(base.tables))]
     with ThreadPoolExecutor(os.cpu_count()) as threads:
-        headers = [
-            header
-            for of_file in threads.map(partial(_write_copy, base, corpus), *zip(*numbers, strict=True))
-            for header in of_file
-        ]
+        headers: list[Header] = []
+        for done, of_file in enumerate(threads.map(partial(_write_copy, base, corpus), *zip(*numbers, strict=True)), 1):
+            headers += of_file
+            if done * 10 // len(numbers) > (done - 1) * 10 // len(numbers) and len(numbers) >= SAID_FROM:
+                say(f"{corpus.name} events: {done * 100 // len(numbers)} % written")
     entries = tuple(
         msgspec.structs.replace(
             entry, run=_renumbered(base, entry.run, copy), file=copy * len(base.tables) + entry.file

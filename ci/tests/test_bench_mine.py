@@ -14,7 +14,7 @@ from pathlib import Path
 import pytest
 from pyspark.sql import SparkSession
 
-from ci.mining.compare import Timing, require_agreement, table
+from ci.mining.compare import Timing, refuse_without_room, require_agreement, table
 from ci.mining.material import enlarged, networks, simulated
 from ci.mining.tools import FastestTry
 from ci.processes import Watch, cpu_seconds, resident_bytes
@@ -74,6 +74,12 @@ def test_figures_of_different_verdicts_are_refused() -> None:
             require_agreement([*alike, timing("polars", 10, 1, counts)], ("X-1", "X-2"))
     with pytest.raises(CannotRun, match="nothing is broken in the corpus"):
         require_agreement(alike, ("X-2",))
+
+
+def test_a_corpus_without_room_is_refused(tmp_path: Path) -> None:
+    refuse_without_room(10_000, tmp_path)
+    with pytest.raises(CannotRun, match="GB are free, and 1,000,000,000,000,000,000 events"):
+        refuse_without_room(10**18, tmp_path)
 
 
 @each_compared
