@@ -60,6 +60,7 @@ class ChangedCode:
 
 
 _SCHEDULES = 20  # of each group of rules; the command draws more
+_ENOUGH = 30  # mutants: where one in seven is killed, as in a protocol of few cases, 1 sample in 100 has none killed
 _LONGEST = 60  # rows of a run that judges are shown; the command shows all of them, and damaged ones
 CORES = ChangedCode(
     name="core",
@@ -183,6 +184,6 @@ def faults(known: Triage, by_area: Sequence[Rate]) -> list[str]:
     ]
     if everything.bounds[1] < known.at_least:
         found.append(f"the rate has fallen below {known.at_least:.0%} of those that can be told")
-    if not everything.killed:
+    if not everything.killed and everything.telling >= _ENOUGH:
         found.append("none was killed")
     return found

@@ -166,7 +166,8 @@ def rate_of(killed: int, fresh: int, area: str = "here") -> Rate:
     [
         (Triage(at_least=0.6), 50, 50, ["the rate has fallen below 60% of those that can be told"]),
         (Triage(at_least=0.55), 50, 50, []),  # it may be luck
-        (Triage(), 0, 3, ["none was killed"]),
+        (Triage(), 0, 30, ["none was killed"]),
+        (Triage(), 0, 13, []),
         (Triage(done=("here",)), 99, 1, ["mutant 0 survives in here, where all survivors were known"]),
         (Triage(done=("here",)), 99, 0, []),
         (Triage(done=("there",)), 99, 1, []),
