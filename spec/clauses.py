@@ -166,8 +166,9 @@ def protocols(folder: Path = SPEC) -> tuple[str, ...]:
     return tuple(sorted(files, key=lambda name: (_place(files[name]), name)))
 
 
+@cache
 def _place(file: Path) -> int:
-    """The place that a catalogue asks for; last where it cannot be read, which ``load`` reports."""
+    """The place that a catalogue asks for, read once; last where it cannot be read, which ``load`` reports."""
     try:
         place = tomllib.loads(file.read_text(encoding="utf-8")).get("place", LAST)
     except (OSError, ValueError):
@@ -188,10 +189,9 @@ def _kept(protocol: str) -> Catalogue:
 def _read(protocol: str, folder: Path) -> Catalogue:
     known = protocols(folder)
     if protocol not in known:
-        there = ", ".join(known) if known else "none so far"
         raise BadInput(
             f"There is no protocol {protocol!r}: {folder / protocol / FILE_NAME} is missing; "
-            f"the protocols that exist are: {there}."
+            f"the protocols that exist are: {', '.join(known) or 'none so far'}."
         )
     file = folder / protocol / FILE_NAME
     try:
