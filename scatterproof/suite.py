@@ -163,7 +163,7 @@ class Suite:
         _note(f"seed {', '.join(map(str, _seeds(run)))} in every case's schedule; the slowest: {slowest}")
         failed = next((result for result in run.results if self.baseline.counts(result)), None)
         if failed is not None:
-            _note(f"the first that fails, again: {again(failed.case, self.iut, self.profile_file)}")
+            _note(f"the first that does not pass, again: {again(failed.case, self.iut, self.profile_file)}")
         _note(f"traces and a page are in {self.latest}")
 
 
