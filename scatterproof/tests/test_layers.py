@@ -196,10 +196,10 @@ def test_cores_are_not_sampled_where_no_areas_are_named(monkeypatch: pytest.Monk
 @pytest.mark.parametrize("subject", core_mutants.SUBJECTS, ids=lambda subject: subject.name)
 def test_what_is_wrong_with_the_sample_is_wrong_with_the_layer(subject: core_mutants.ChangedCode) -> None:
     before = report_of(Status.PASS, "fine", {})
-    bad = core_mutants.Sampled(seed=7, of=9, rates=(rate_of(0, 3), rate_of(0, 3, "all")), survived=())
+    bad = core_mutants.Sampled(seed=7, of=90, rates=(rate_of(0, 30), rate_of(0, 30, "all")), survived=())
     report = core_mutants.with_sample(before, job(OVER_SOCKETS), subject, bad)
     assert (report.status, len(report.details)) == (Status.FAIL, 2 if subject.judges else 3)
-    assert f"{subject.name} mutants, 3 of 9 by seed 7" in report.sentence
+    assert f"{subject.name} mutants, 30 of 90 by seed 7" in report.sentence
 
 
 def test_the_sample_is_another_one_each_day_and_for_each_seed(monkeypatch: pytest.MonkeyPatch) -> None:
