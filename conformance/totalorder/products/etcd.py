@@ -20,7 +20,7 @@ from random import Random
 from scatterproof.conformance.adapters.products import CLIENTS, Play, Product
 from scatterproof.conformance.adapters.steps import Vocabulary
 from scatterproof.conformance.rows import row_of
-from scatterproof.conformance.serving import LOOPBACK, Served, free_ports, program
+from scatterproof.conformance.serving import LOOPBACK, Served, free_ports, program, without
 from scatterproof.conformance.supervisor import Child
 from scatterproof.spec.errors import CannotRun
 from scatterproof.spec.schedule import Call
@@ -186,11 +186,7 @@ def drawn(seed: int, quiet: bool) -> list[Call | Step]:
 
 def lacks() -> str | None:
     lacking = [name for name in PROGRAMS if program(name) is None]
-    if lacking:
-        return (
-            f"there is no {' and no '.join(lacking)}; install them of Debian (apt-get install etcd-server etcd-client)"
-        )
-    return None
+    return without(lacking, "install them of Debian (apt-get install etcd-server etcd-client)")
 
 
 def version() -> str:

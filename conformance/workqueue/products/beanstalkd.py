@@ -20,7 +20,7 @@ from time import sleep
 from typing import Any
 
 from scatterproof.conformance.adapters.products import Play, Product
-from scatterproof.conformance.serving import LOOPBACK, Served, free_ports, program
+from scatterproof.conformance.serving import LOOPBACK, Served, free_ports, program, without
 from scatterproof.conformance.workqueue.cases.building import deletes, extends, gives_back, puts, receives
 from scatterproof.conformance.workqueue.products import polled
 from scatterproof.conformance.workqueue.products.history import SECOND_NS, vocabulary
@@ -194,7 +194,7 @@ def drawn(seed: int, shape: Shape = Shape(), steps: int = 50) -> Steps:
 def why_not() -> str | None:
     lacking = [] if program("beanstalkd") else ["beanstalkd"]
     lacking += [] if importlib.util.find_spec("greenstalk") else ["greenstalk"]
-    return f"there is no {' and no '.join(lacking)}; {INSTALL}" if lacking else None
+    return without(lacking, INSTALL)
 
 
 @contextmanager

@@ -17,7 +17,7 @@ from pathlib import Path
 from random import Random
 
 from scatterproof.conformance.adapters.products import Play, Product
-from scatterproof.conformance.serving import program
+from scatterproof.conformance.serving import program, without
 from scatterproof.conformance.workqueue.cases.building import deletes, extends, gives_back, puts, receives
 from scatterproof.conformance.workqueue.products.bridge import MODULES, Bridge, node_program, version
 from scatterproof.conformance.workqueue.products.history import SECOND_NS, History, vocabulary
@@ -215,7 +215,7 @@ def why_not() -> str | None:
     lacking += [] if node_program(NODE_MAJOR) else [f"Node.js {NODE_MAJOR}"]
     lacking += [name for name in ("bullmq", "ioredis") if not (MODULES / name).is_dir()]
     install = f"install {INSTALL}, and run npm install --prefix {sys.prefix} bullmq@6.7.0 ioredis@5 node@22"
-    return f"there is no {' and no '.join(lacking)}; {install}" if lacking else None
+    return without(lacking, install)
 
 
 @contextmanager

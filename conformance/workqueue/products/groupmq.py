@@ -16,7 +16,7 @@ from pathlib import Path
 from random import Random
 
 from scatterproof.conformance.adapters.products import Play, Product
-from scatterproof.conformance.serving import program
+from scatterproof.conformance.serving import program, without
 from scatterproof.conformance.workqueue.cases.building import deletes, gives_back, puts
 from scatterproof.conformance.workqueue.products import workers
 from scatterproof.conformance.workqueue.products.bridge import MODULES, Bridge, node_program, version
@@ -168,7 +168,7 @@ def why_not() -> str | None:
     lacking += [] if node_program(NODE_MAJOR) else [f"Node.js {NODE_MAJOR}"]
     lacking += [name for name in ("groupmq", "ioredis") if not (MODULES / name).is_dir()]
     install = f"install {INSTALL}, and run npm install --prefix {sys.prefix} groupmq@1.1.0 ioredis@5 node@22"
-    return f"there is no {' and no '.join(lacking)}; {install}" if lacking else None
+    return without(lacking, install)
 
 
 @contextmanager

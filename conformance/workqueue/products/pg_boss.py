@@ -13,6 +13,7 @@ from random import Random
 from typing import Any
 
 from scatterproof.conformance.adapters.products import Play, Product
+from scatterproof.conformance.serving import without
 from scatterproof.conformance.workqueue.cases.building import deletes, extends, gives_back, puts, receives
 from scatterproof.conformance.workqueue.products.bridge import MODULES, Bridge, node_program, version
 from scatterproof.conformance.workqueue.products.history import SECOND_NS, History, vocabulary
@@ -172,7 +173,7 @@ def why_not() -> str | None:
     lacking += [] if node_program(NODE_MAJOR) else [f"Node.js {NODE_MAJOR}"]
     lacking += [] if (MODULES / "pg-boss").is_dir() else ["pg-boss"]
     install = f"install {INSTALL}, and run npm install --prefix {sys.prefix} pg-boss@12.38.0 node@{NODE_MAJOR}"
-    return f"there is no {' and no '.join(lacking)}; {install}" if lacking else None
+    return without(lacking, install)
 
 
 @contextmanager

@@ -17,6 +17,7 @@ from random import Random
 from typing import Any
 
 from scatterproof.conformance.adapters.products import Play, Product
+from scatterproof.conformance.serving import without
 from scatterproof.conformance.workqueue.cases.building import deletes, gives_back, puts, receives
 from scatterproof.conformance.workqueue.products import polled
 from scatterproof.conformance.workqueue.products.history import History, vocabulary
@@ -217,7 +218,7 @@ def why_not() -> str | None:
     lacking += [] if found and list((found.parent / "lib").glob("pgq_lowlevel.so")) else ["PgQ"]
     lacking += [] if importlib.util.find_spec("psycopg") else ["psycopg"]
     install = f"install {INSTALL}, and PgQ for its version (apt-get install postgresql-15-pgq3)"
-    return f"there is no {' and no '.join(lacking)}; {install}" if lacking else None
+    return without(lacking, install)
 
 
 @contextmanager

@@ -15,6 +15,7 @@ from pathlib import Path
 from typing import Any
 
 from scatterproof.conformance.adapters.products import Play, Product
+from scatterproof.conformance.serving import without
 from scatterproof.conformance.workqueue.products.embedded import Library, Move, Step, drawn, playing
 from scatterproof.conformance.workqueue.products.history import vocabulary
 from scatterproof.conformance.workqueue.products.polled import CONSUMERS, GROUPS
@@ -83,7 +84,7 @@ def why_not() -> str | None:
     lacking = [] if programs() else ["PostgreSQL"]
     lacking += [name for name in ("pgqueuer", "psycopg") if importlib.util.find_spec(name) is None]
     install = f"install pgqueuer and psycopg of PyPI into this environment, and {INSTALL}"
-    return f"there is no {' and no '.join(lacking)}; {install}" if lacking else None
+    return without(lacking, install)
 
 
 @contextmanager

@@ -21,6 +21,7 @@ from random import Random
 from typing import Any
 
 from scatterproof.conformance.adapters.products import Play, Product
+from scatterproof.conformance.serving import without
 from scatterproof.conformance.supervisor import Child
 from scatterproof.conformance.workqueue.cases.building import deletes, extends, gives_back, puts
 from scatterproof.conformance.workqueue.products import procrastinate_worker, workers
@@ -213,7 +214,7 @@ def why_not() -> str | None:
     lacking = [] if programs() else ["PostgreSQL"]
     lacking += [] if importlib.util.find_spec("procrastinate") else ["procrastinate"]
     install = f"install procrastinate of PyPI into this environment, and {INSTALL}"
-    return f"there is no {' and no '.join(lacking)}; {install}" if lacking else None
+    return without(lacking, install)
 
 
 def play(server: Postgres, folder: Path, name: str, steps: Sequence[Call | Step], seed: int = 0) -> Trace:

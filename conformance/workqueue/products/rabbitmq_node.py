@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import Any
 
 from scatterproof.conformance.adapters.products import Play, Product
-from scatterproof.conformance.serving import LOOPBACK, Served, free_ports
+from scatterproof.conformance.serving import LOOPBACK, Served, free_ports, without
 from scatterproof.conformance.supervisor import Limits
 from scatterproof.conformance.workqueue.products.history import vocabulary
 from scatterproof.conformance.workqueue.products.rabbitmq import Driver
@@ -74,7 +74,7 @@ TYPES = (CLASSIC, QUORUM)
 def why_not() -> str | None:
     lacking = ["rabbitmq-server"] if lacks_server() else []
     lacking += [] if importlib.util.find_spec("pika") else ["pika"]
-    return f"there is no {' and no '.join(lacking)}; {INSTALL}" if lacking else None
+    return without(lacking, INSTALL)
 
 
 def _program(name: str) -> str | None:

@@ -16,7 +16,7 @@ from pathlib import Path
 from typing import Any
 
 from scatterproof.conformance.adapters.products import Play, Product
-from scatterproof.conformance.serving import LOOPBACK, Served, program
+from scatterproof.conformance.serving import LOOPBACK, Served, program, without
 from scatterproof.conformance.workqueue.products.embedded import Library, Move, Step, drawn, playing
 from scatterproof.conformance.workqueue.products.history import vocabulary
 from scatterproof.conformance.workqueue.products.polled import GROUPS
@@ -135,7 +135,7 @@ def why_not() -> str | None:
     lacking = [] if program("redis-server") else ["redis-server"]
     lacking += [] if importlib.util.find_spec("redis") else ["redis"]
     install = f"install redis of PyPI into this environment, and {INSTALL}"
-    return f"there is no {' and no '.join(lacking)}; {install}" if lacking else None
+    return without(lacking, install)
 
 
 def product(kind: QueueKind) -> Product:
