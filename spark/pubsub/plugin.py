@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import partial
 from random import Random
 
 from scatterproof.conformance.network.topologies import attached
@@ -17,13 +18,14 @@ _MOST = 40  # calls a client
 _MOST_ON_RINGS = 8  # each message goes over all links
 
 
-def _parameters(draw: Random, setting: Setting) -> dict[str, Parameter]:
+def _parameters(draw: Random, setting: Setting, **more: Parameter) -> dict[str, Parameter]:
     appliances = len(setting.topology.hosts())
     return {
         **words(_grammar(setting)),
         "appliances": appliances,
         "retry_ns": 6 * setting.hop_ns,
         "tries": draw.randint(2, 4),
+        **more,
     }
 
 
@@ -38,18 +40,10 @@ def _appliances(draw: Random) -> Topology:
     return attached(hosts, joined, [draw.randrange(hosts) for _ in range(draw.randint(2, 8))])
 
 
-def _all_paths(draw: Random, setting: Setting) -> dict[str, Parameter]:
-    return {**_parameters(draw, setting), "paths": "all"}
-
-
 def _ring(draw: Random) -> Topology:
     hosts = draw.randint(3, 5)
     joined = [(one, (one + 1) % hosts) for one in range(hosts)]
     return attached(hosts, joined, [draw.randrange(hosts) for _ in range(draw.randint(2, 4))])
-
-
-def _best_path(draw: Random, setting: Setting) -> dict[str, Parameter]:
-    return {**_parameters(draw, setting), "paths": "best"}
 
 
 def _doubled(draw: Random) -> Topology:
@@ -99,14 +93,14 @@ PLUGIN = SparkPlugin(
         ),
         RunKind(
             name="all-paths",
-            parameters=_all_paths,
+            parameters=partial(_parameters, paths="all"),
             calls=_calls_on_rings,
             faults=_FAULTS,
             networks={"ring": _ring},
         ),
         RunKind(
             name="several-links",
-            parameters=_best_path,
+            parameters=partial(_parameters, paths="best"),
             calls=_calls,
             faults=_FAULTS,
             networks={"doubled": _doubled},
