@@ -121,7 +121,7 @@ def test_what_is_shown_is_in_the_address(one: Tab) -> None:
     one.page.get_by_role("link", name=FAILING).click()
     one.page.get_by_label("fail", exact=True).check()
     one.settle()
-    address = one.page.url
+    address = one.page.evaluate("location.href")
     one.page.goto("about:blank")
     one.page.goto(address)
     assert one.count("tr.detail") == 1
@@ -172,6 +172,7 @@ def test_nothing_that_an_implementation_says_is_obeyed(browse: Open, tmp_path: P
     tab.page.get_by_role("button", name="Show the cases").click()
     for name in NAMES:
         tab.page.get_by_role("link", name=name, exact=True).first.click()
+        tab.settle()
     for one in tab.page.locator("tr.detail summary").all():
         one.click()
     assert tab.count("img") == 0
