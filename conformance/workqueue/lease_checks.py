@@ -193,6 +193,7 @@ def takes_over(own: int, row: LeaseRow, promise: Promise, book: Leases) -> Outco
     "of a batch that is whole or not at all the entries {found} were carried out, as bits, and not {expected}",
     "entry {found} of call {number} of {sender} is handed out, and was refused",
     "entry {found} of call {number} of {sender} is handed out, and entry {expected} is not",
+    "message {found} of {sender} is handed out in a receive that asked for {expected}, and has them",
 )
 def batch_as_entries(row: LeaseRow, promise: Promise, book: Leases) -> Outcome:
     messages, own = book.messages, find(book.users, (row.node,))
@@ -209,6 +210,8 @@ def batch_as_entries(row: LeaseRow, promise: Promise, book: Leases) -> Outcome:
         if promise.batches == 1 and row.carried >= 0 and row.carried & whole not in (0, whole):
             return violated(0, whole, row.carried & whole, -1)
         return HOLDS
+    if call in (RECEIVE, RECEIVE_ASIDE) and 0 <= field(book.users, own, MOST) <= field(book.users, own, GOT):
+        return violated(3, field(book.users, own, MOST), row.number, -1)
     name = find(book.names, (row.sender, row.number, max(1, row.message)))
     if call != RECEIVE or name < 0:
         return SILENT

@@ -50,7 +50,7 @@ def is_tried_out(tries: int, most: int) -> bool:
 
 def batch_of(room: int, there: int) -> int:
     """How many messages of a group, of those that are there, come into an answer with room for that many more
-    (Q-LEASE-ALL)."""
+    (Q-LEASE-ALL, Q-BATCH)."""
     return min(room, there)
 
 

@@ -89,7 +89,7 @@ class LeaseWords(CallWords):
             "entries": tla_sequence(self._entries(one)),
             "hands": f"{{{', '.join(map(str, one.hands))}}}",
             "group": self._groups[one.row["group"]],
-            "most": self._few(one.row["most"]),
+            "most": self._few(one.row["most"]) if one.row["most"] >= 0 else -1,
             "unheard": self._few(self._asked_unheard(one)),
             "hand": one.about[0].hand if one.about else 0,
             "told": tla_record({"ends": _ends(one), "parts": parts}),

@@ -20,7 +20,7 @@ from scatterproof.conformance.workqueue.oracles.lease_queue import (
     look,
 )
 from scatterproof.spec.core import Outcome
-from scatterproof.spec.trace import Trace
+from scatterproof.spec.trace import ABSENT, Trace
 
 
 def returns_to_its_place(trace: Trace) -> set[int]:
@@ -175,6 +175,9 @@ def batch_as_entries(trace: Trace) -> set[int]:
         ends = {call.end(row + 1, entry) for entry in range(call.entries())}
         if call.call in (PUT, DELETE) and queue.batches == 1 and ends == {Outcome.OK, Outcome.REFUSED}:
             found.add(row)
+    for call in queue.calls:
+        if call.call in (RECEIVE, RECEIVE_ASIDE) and call.given["most"] != ABSENT:
+            found.update(one.row for one in call.got[max(0, call.given["most"]) :])
     for one in queue.received:
         put = queue.puts.get(one.name)
         if put is None or put.call.row >= one.row:

@@ -11,8 +11,9 @@
 (* (by).  In between it may have ended or not: both are tried where it     *)
 (* matters.  Messages and hand-outs are named by their numbers in the      *)
 (* trace.  A receive is a record of what it was given, in parts, which are *)
-(* rows of their own: how much comes at once, and of which groups, is the  *)
-(* store's affair.  Puts and deletes are of entries, one or more.          *)
+(* rows of their own: how much comes at once of what it asks for (most; -1 *)
+(* for no bound), and of which groups, is the store's affair.  Puts and    *)
+(* deletes are of entries, one or more.                                    *)
 (*                                                                         *)
 (* Net says what the store is set to: apart, messages are hidden one by    *)
 (* one, and in_order, they come back at their places, and else behind what *)
@@ -119,9 +120,13 @@ IsDue(queue, call, before, part) ==
        ELSE IF Net.apart THEN MayComeNow(queue, call, i, before) ELSE i \in NowFree(queue, call, queue[i].group, before)
     /\ part.receipt \notin queue[i].receipts
 
+(* Q-BATCH: whether the nth is more than it asks for. *)
+IsOver(call, n) == Net.batches /\ call.most >= 0 /\ n > call.most
+
 RECURSIVE Fitting(_, _, _)
 Fitting(queue, call, n) ==
-  IF n < Len(call.told.parts) /\ IsDue(queue, call, SubSeq(call.told.parts, 1, n), call.told.parts[n + 1])
+  IF n < Len(call.told.parts) /\ ~ IsOver(call, n + 1)
+     /\ IsDue(queue, call, SubSeq(call.told.parts, 1, n), call.told.parts[n + 1])
   THEN Fitting(queue, call, n + 1) ELSE n
 
 (* Leases of groups of which something is handed out have ended. What is set aside is apart. *)
@@ -248,7 +253,9 @@ Do(now, c, call) ==
 HandedOut(queue, call, part) ==
   LET Where(said, clause) == IF said THEN {clause} ELSE {}
       named == {i \in DOMAIN queue : queue[i].number = part.message}
-  IN  IF named = {} THEN IF part.denied THEN {"BatchAsEntries"} ELSE {"WasPut"}
+      which == {n \in DOMAIN call.told.parts : call.told.parts[n].hand = part.hand}
+  IN  IF \E n \in which : IsOver(call, n) THEN {"BatchAsEntries"}
+      ELSE IF named = {} THEN IF part.denied THEN {"BatchAsEntries"} ELSE {"WasPut"}
       ELSE LET message == queue[CHOOSE i \in named : TRUE]
            IN  IF message.copy THEN {"DuplicatesDeliverOnce"}
                ELSE IF message.gone THEN {"EndedLeaseIsFenced"}
