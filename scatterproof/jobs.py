@@ -33,12 +33,14 @@ class JobQueue:
     jobs: how many processes take from it at the most.
     niceness: what is added to that of these processes.
     at_end: called in each of these processes when there is nothing more for it to do.
+    then: another queue, from which the last of these processes takes when its own is done.
     """
 
     numbers: Sequence[int]
     jobs: int
     niceness: int = 0
     at_end: Callable[[], None] = lambda: None
+    then: JobQueue | None = None
 
 
 def in_order(work: Callable[[int], Result], count: int, jobs: int) -> Generator[Result, None, None]:
@@ -79,19 +81,30 @@ def _raised(result: Result | ScatterproofError) -> Result:
     return result
 
 
+@dataclass(slots=True)
+class _Line:
+    """A queue at work. workers: how many take from it."""
+
+    queue: JobQueue
+    waiting: deque[int]
+    workers: int = 0
+
+
 class _Workers:
-    """_queue_of: what each worker takes from, by our end of its pipe.
+    """_line_of: what each worker takes from, by our end of its pipe.
     _busy: what each busy worker was given.
     """
 
     def __init__(self, work: Callable[[int], Any], queues: Sequence[JobQueue]) -> None:
         context = multiprocessing.get_context("fork")
         self._processes: dict[Connection, Any] = {}
-        self._queue_of: dict[Connection, deque[int]] = {}
+        self._lines = [_Line(queue, deque(queue.numbers)) for queue in queues]
+        self._line_of: dict[Connection, _Line] = {}
         self._busy: dict[Connection, int] = {}
-        for queue in queues:
-            waiting = deque(queue.numbers)
-            for _ in range(min(queue.jobs, len(waiting))):
+        for line in self._lines:
+            queue = line.queue
+            line.workers = min(queue.jobs, len(line.waiting))
+            for _ in range(line.workers):
                 ours, theirs = context.Pipe()
                 # A worker that held our ends would keep the pipes of others open when we are gone.
                 unused = (*self._processes, ours)
@@ -99,7 +112,7 @@ class _Workers:
                 process.start()
                 theirs.close()
                 self._processes[ours] = process
-                self._queue_of[ours] = waiting
+                self._line_of[ours] = line
 
     def results(self) -> Iterator[tuple[int, Any]]:
         """The result of each number, as they are done; each worker has one number at a time."""
@@ -114,11 +127,18 @@ class _Workers:
                 yield number, result
 
     def _give(self, pipe: Connection) -> None:
-        """Give the worker the next piece of work of its queue; without one it ends."""
-        if not self._queue_of[pipe]:
-            pipe.close()
-            return
-        number = self._queue_of[pipe].popleft()
+        """Give the worker the next piece of work of its queue, or, if it is the last one there, of the queue that comes
+        then; without one it ends."""
+        line = self._line_of[pipe]
+        if not line.waiting:
+            line.workers -= 1
+            then = next((other for other in self._lines if other.queue is line.queue.then), None)
+            if line.workers or then is None or not then.waiting:
+                pipe.close()
+                return
+            self._line_of[pipe] = line = then
+            line.workers += 1
+        number = line.waiting.popleft()
         self._busy[pipe] = number
         with suppress(*_GONE):  # `_take` notices it
             pipe.send(number)

@@ -1,7 +1,8 @@
 """The main job: the pieces of work of all layers of all protocols, done side by side on all cores.
 
 The longest are begun first. What runs in real time has processes of its own, which come before those that compute;
-Spark has one, so that its session is started once for all protocols.
+when it is through, one of them computes, too, as model checkers wait now and then. Spark has one process, so that its
+session is started once for all protocols.
 """
 
 from __future__ import annotations
@@ -128,10 +129,12 @@ def _timed(unit: Unit) -> tuple[float, Any]:
 def _queues(pieces: Sequence[tuple[_Part, int]], processes: int) -> list[JobQueue]:
     longest_first = sorted(range(len(pieces)), key=lambda number: -_unit(pieces[number]).weight)
     of = {lane: [number for number in longest_first if _unit(pieces[number]).lane is lane] for lane in Lane}
+    computing = JobQueue(of[Lane.COMPUTING], processes, BEHIND)
+    then = computing if processes > 1 else None
     return [
         JobQueue(of[Lane.SPARK], 1, BEHIND, stop_spark),
-        JobQueue(of[Lane.COMPUTING], processes, BEHIND),
-        JobQueue(of[Lane.REAL_TIME], REAL_TIME_JOBS),
+        computing,
+        JobQueue(of[Lane.REAL_TIME], REAL_TIME_JOBS, then=then),
     ]
 
 

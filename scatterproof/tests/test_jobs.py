@@ -11,7 +11,7 @@ from pathlib import Path
 
 import pytest
 
-from scatterproof.jobs import in_order
+from scatterproof.jobs import JobQueue, as_done, in_order
 from scatterproof.spec.errors import BadInput, CannotRun
 
 
@@ -91,3 +91,22 @@ def test_those_at_work_end_when_nobody_wants_more(tmp_path: Path) -> None:
     behind(results)
     assert (tmp_path / "cleared-1").exists()
     assert (tmp_path / "cleared-2").exists()
+
+
+@pytest.mark.timeout(60)  # for ever, if it did not
+def test_the_last_worker_of_a_queue_goes_on_with_the_next_queue(tmp_path: Path) -> None:
+    os.mkfifo(tmp_path / "gate")
+
+    def work(number: int) -> int:
+        # 0 is of the queue that comes then; it waits for 1, behind it, for which its own queue has no other worker.
+        if number < 2:
+            with (tmp_path / "gate").open("r" if number else "w"):
+                pass
+        return os.getpid()
+
+    then = JobQueue([0, 1], 1)
+    done = dict(as_done(work, [then, JobQueue([2, 3, 4], 2, then=then)]))
+    assert sorted(done) == [0, 1, 2, 3, 4]
+    assert done[1] in {done[number] for number in (2, 3, 4)}
+    assert done[0] not in {done[number] for number in (1, 2, 3, 4)}
+    assert multiprocessing.active_children() == []
