@@ -1,0 +1,58 @@
+"""All checks of a protocol as what is compiled, but run by Python: over the arrays of machine code, and with tables in
+arrays, on hostile runs. NumPy looks at bounds, as numba would where it is told to; such kernels take a minute to
+compile.
+
+Run it as a program, with NUMBA_DISABLE_JIT=1, as it changes what other modules import. It prints how many rows it has
+judged."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Callable
+from random import Random
+from typing import Any
+
+import numpy as np
+
+from scatterproof.conformance.checks import tables
+
+RUNS = 100
+
+
+def take_arrays() -> None:
+    """Let all functions of tables be those that are compiled."""
+
+    def of_arrays(form: Callable[..., Callable[..., Any]]) -> Callable[..., Any]:
+        return lambda *given: form(*given)(*given)
+
+    for name in ("change", "field", "find", "put", "remove", "room", "used"):
+        setattr(tables, name, of_arrays(getattr(tables, f"_{name}")))
+    home = tables._home
+
+    def wrapping(key: Any, keys: int, mask: int) -> int:
+        """Python's own integers do not wrap."""
+        return int(home([np.int64(number) for number in key], keys, mask))
+
+    setattr(tables, "_home", wrapping)  # noqa: B010
+    np.seterr(all="ignore")
+
+
+def judged(protocol: str) -> int:
+    """How many rows were judged."""
+    # They take the functions of tables as they are when they are imported.
+    from scatterproof.conformance.judge import columns_of, kernel
+    from scatterproof.conformance.protocol import load
+    from scatterproof.conformance.tests.test_extremes import hostile
+
+    plugin, rows = load(protocol), 0
+    for seed in range(RUNS):
+        trace = hostile(protocol, Random(seed))
+        around = plugin.surroundings(trace.header)
+        kernel(protocol).run({**around, "applies": around["applies"] * 0 + 1}).feed(columns_of(trace))
+        rows += len(trace.rows)
+    return rows
+
+
+if __name__ == "__main__":
+    take_arrays()
+    print(judged(sys.argv[1]))
