@@ -4,13 +4,13 @@
 from __future__ import annotations
 
 from scatterproof.conformance.oracles import calls
-from scatterproof.conformance.pubsub.oracles import NAMES, History
+from scatterproof.conformance.pubsub.oracles import NAMES, look
 from scatterproof.spec.core import Outcome
 from scatterproof.spec.trace import Kind, Trace
 
 
 def latest_is_answered(trace: Trace) -> set[int]:
-    history = History(trace)
+    history = look(trace)
     rows = list(enumerate(history.rows))
 
     def came(packet: str, client: int, until: int) -> list[tuple[int, int]]:

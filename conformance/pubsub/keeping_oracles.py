@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from scatterproof.conformance.pubsub.oracles import KEPT, Got, History
+from scatterproof.conformance.pubsub.oracles import KEPT, Got, History, look
 from scatterproof.conformance.pubsub.session_oracles import Why, missing
 from scatterproof.spec.core import Outcome
 from scatterproof.spec.pubsub.messages import CallName
@@ -10,7 +10,7 @@ from scatterproof.spec.trace import Trace
 
 
 def retained_comes_once(trace: Trace) -> set[int]:
-    history = History(trace)
+    history = look(trace)
     return {got.row for got in history.got if got.told["retain"] == 1 and not _is_due(history, got)}
 
 
@@ -54,7 +54,7 @@ SECOND_NS = 1_000_000_000
 
 
 def expired_is_not_delivered(trace: Trace) -> set[int]:
-    history = History(trace)
+    history = look(trace)
     return {got.row for got in history.got if _is_too_late(history, got)} | missing(trace, Why.EXPIRED)
 
 

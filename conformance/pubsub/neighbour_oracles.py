@@ -5,7 +5,7 @@ from __future__ import annotations
 
 from collections import Counter
 
-from scatterproof.conformance.pubsub.oracles import NAMES, History, Row
+from scatterproof.conformance.pubsub.oracles import NAMES, Row, look
 from scatterproof.spec.parameters import Parameters
 from scatterproof.spec.trace import Kind, Trace
 
@@ -16,7 +16,7 @@ def rerouting_loses_nothing(trace: Trace) -> set[int]:
         return set()
     ends = [(link.source, link.target) for link in trace.header.topology.links]
     several = {pair for pair, count in Counter(ends).items() if count > 1}
-    history = History(trace)
+    history = look(trace)
 
     def of(row: Row) -> tuple[int, int, int, int]:
         return *ends[row["link"]], row["sender"], row["number"]

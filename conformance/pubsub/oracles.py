@@ -10,6 +10,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 
+from scatterproof.conformance.oracles.whole import once_a_trace
 from scatterproof.conformance.pubsub.vocabulary import Vocabulary
 from scatterproof.spec.core import Outcome
 from scatterproof.spec.parameters import Parameters
@@ -259,8 +260,11 @@ class History:
         return len(self.rows) - 1 if last["kind"] == Kind.ENDED and last["flags"] == CLEAN | QUIESCENT else None
 
 
+look = once_a_trace(History)
+
+
 def matching_get_one_copy(trace: Trace) -> set[int]:
-    history = History(trace)
+    history = look(trace)
     broken = {got.row for got in history.got if not _is_right(history, got)}
     end = history.settled_end()
     return broken if end is None or not _is_missing(history, end) else broken | {end}
@@ -295,7 +299,7 @@ def _is_missing(history: History, end: int) -> bool:
 
 
 def delivered_in_sequence(trace: Trace) -> set[int]:
-    history = History(trace)
+    history = look(trace)
     return {got.row for got in history.got if _is_overtaken(history, got)}
 
 
@@ -319,7 +323,7 @@ def _is_overtaken(history: History, got: Got) -> bool:
 
 
 def lower_level_holds(trace: Trace) -> set[int]:
-    history = History(trace)
+    history = look(trace)
     return {got.row for got in history.got if not _is_at_its_level(history, got)}
 
 
@@ -342,7 +346,7 @@ def _is_at_its_level(history: History, got: Got) -> bool:
 def covered_stays_home(trace: Trace) -> set[int]:
     """A filter is judged when its link brings news at a later time, or when the run has settled: at one time it may be
     announced ahead of a withdrawal."""
-    history = History(trace)
+    history = look(trace)
     news = [position for position in range(len(history.rows)) if _is_news(history, position)]
     broken: set[int] = set()
     for position in news:
@@ -375,7 +379,7 @@ def _is_news(history: History, position: int) -> bool:
 
     row = history.rows[position]
     before = (serial(one) for one in history.rows[:position] if one["link"] == row["link"])
-    return serial(row) > max(before, default=0)
+    return serial(row) > 0 and serial(row) > max(before, default=0)
 
 
 _HERE = (matching_get_one_copy, delivered_in_sequence, lower_level_holds, covered_stays_home)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from scatterproof.conformance.pubsub.oracles import NAMES, History, Row
+from scatterproof.conformance.pubsub.oracles import NAMES, History, Row, look
 from scatterproof.spec.parameters import Parameters
 from scatterproof.spec.topology import NodeId
 from scatterproof.spec.trace import Kind, Trace
@@ -41,7 +41,7 @@ def first_of_paths_wins(trace: Trace) -> set[int]:
     given = Parameters("pubsub", trace.header.parameters)
     if given["paths"] != "all":
         return set()
-    history = History(trace)
+    history = look(trace)
     ways = _Ways(trace, history, given.number("appliances"))
     broken: set[int] = set()
     first: dict[tuple[int, Message], Row] = {}

@@ -6,7 +6,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from enum import Enum
 
-from scatterproof.conformance.pubsub.oracles import Box, Got, History
+from scatterproof.conformance.pubsub.oracles import Box, Got, History, look
 from scatterproof.spec.core import Outcome
 from scatterproof.spec.pubsub.messages import CallName
 from scatterproof.spec.trace import Trace
@@ -22,7 +22,7 @@ class Why(Enum):
 
 def missing(trace: Trace, why: Why) -> set[int]:
     """The position of the end, where a message never came to a session older than its client's last connection."""
-    history = History(trace)
+    history = look(trace)
     end = history.settled_end()
     if end is None:
         return set()
@@ -59,7 +59,7 @@ def stored_survives(trace: Trace) -> set[int]:
 
 
 def broker_keeps_order(trace: Trace) -> set[int]:
-    history = History(trace)
+    history = look(trace)
     return {got.row for got in history.got if _is_behind(history, got)}
 
 
@@ -99,7 +99,7 @@ def _is_no_first(history: History, got: Got) -> bool:
 
 
 def waiting_come_first(trace: Trace) -> set[int]:
-    history = History(trace)
+    history = look(trace)
     broken = {got.row for got in history.got if _is_odd(history, got)}
     end = history.settled_end()
     return broken if end is None or not _is_not_again(history, end) else broken | {end}

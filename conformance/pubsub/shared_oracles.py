@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from scatterproof.conformance.pubsub.oracles import LEAST, MOST, Box, Got, History, Subscription
+from scatterproof.conformance.pubsub.oracles import LEAST, MOST, Box, Got, History, Subscription, look
 from scatterproof.conformance.pubsub.session_oracles import acknowledged
 from scatterproof.spec.core import Outcome
 from scatterproof.spec.pubsub.messages import CallName
@@ -12,7 +12,7 @@ Group = tuple[int, int]  # its number and filter
 
 
 def one_member_gets_it(trace: Trace) -> set[int]:
-    history = History(trace)
+    history = look(trace)
     broken = {got.row for got in history.got if _is_one_too_many(history, got)}
     end = history.settled_end()
     return broken if end is None or not _is_lost(history, end) else broken | {end}

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import cache
 from itertools import islice
 
 import pytest
@@ -13,7 +14,7 @@ from scatterproof.fuzz.kill_matrix import equivalence_of, subjects_of
 from scatterproof.fuzz.protocol import load
 from scatterproof.fuzz.shrink import simpler
 from scatterproof.spec.pubsub.messages import CallName
-from scatterproof.spec.schedule import FailureKind, validate
+from scatterproof.spec.schedule import FailureKind, Schedule, validate
 
 PLUGIN = load("pubsub")
 SUBJECTS = {subject.name: subject for subject in subjects_of(PLUGIN)}
@@ -40,11 +41,15 @@ def test_every_call_grammar_and_failure_is_drawn() -> None:
     assert {len(schedule.topology.hosts()) for schedule in schedules} == {1, 2, 3}
 
 
+@cache
+def schedules_to_try() -> list[Schedule]:
+    return [*(case.schedule for case in cases("pubsub")), *islice(drawn_schedules("pubsub", 5, 0), 24)]
+
+
 @pytest.mark.parametrize("mutant", [mutant.name for mutant in PLUGIN.mutants])
 def test_checks_and_oracles_find_the_same_in_cases_and_drawn_runs_of_a_mutant(mutant: str) -> None:
     found = 0
-    schedules = [case.schedule for case in cases("pubsub")]
-    for schedule in (*schedules, *islice(drawn_schedules("pubsub", 5, 0), 24)):
+    for schedule in schedules_to_try():
         trace = SUBJECTS[mutant].iut.run(schedule)
         told = [
             {(one.clause, one.position) for result in judging(trace, shown=1 << 30) for one in result.violations}
