@@ -61,9 +61,17 @@ class Hosts:
         """The host is expected to end."""
         self._gone.add(host)
 
+    def kill(self, host: int) -> None:
+        """End the host for good (SIGKILL)."""
+        self.lose(host)
+        self._nodes[host].reap()
+
     def history(self, settled: bool) -> SystemHistory:
         """What the logs tell; once the hosts have ended."""
         events = tuple(map(read_events, self.logs))
+        if not self._setup.uniform:
+            handed = [tuple(event for event in told if event.what == "handed") for told in events]
+            events = tuple(handed[host] if host in self._gone else told for host, told in enumerate(events))
         return SystemHistory(events, self._setup.messages, settled, tuple(self._notes), tuple(sorted(self._gone)))
 
     def end(self) -> None:

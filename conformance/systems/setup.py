@@ -14,7 +14,9 @@ class Setup:
     messages: of each host, pace_s apart.
     befalls: what befalls the system, spread over its deliveries.
     profiles: the files, by name, that say what it is held to.
-    breaks: the clause that it has to break, since it is held to what it does not promise; or nothing.
+    uniform: whether what a host delivered that is killed later counts, or what those deliver that live.
+    breaks: the clause that it has to break, since it is held to what it does not promise, or has a known mistake; or
+        nothing.
     """
 
     name: str
@@ -26,6 +28,7 @@ class Setup:
     messages: int = 200
     pace_s: float = 0.002
     befalls: tuple[str, ...] = ()
+    uniform: bool = True
     breaks: str = ""
 
 
@@ -95,6 +98,67 @@ SETUPS = (
         profiles=("corosync-everything",),
         messages=3_000,
         befalls=("part", "join"),
+        breaks="BC-URB-AGREE",
+    ),
+    Setup(
+        name="jgroups",
+        text="JGroups, its stack sequencer.xml, of whose packets each host discards 10 of 100 that leave or come",
+        system="jgroups",
+        mode="sequencer.xml 0.1",
+        profiles=("jgroups", "one-order"),
+    ),
+    Setup(
+        name="jgroups-blinked",
+        text="the same without discarding; the link of the sequencer is down for 3 s, twice",
+        system="jgroups",
+        mode="sequencer.xml",
+        profiles=("jgroups", "one-order"),
+        messages=3_000,
+        befalls=("blink", "blink"),
+    ),
+    Setup(
+        name="jgroups-killed",
+        text="the same, and the sequencer is killed (SIGKILL) under load; what those have delivered that live",
+        system="jgroups",
+        mode="sequencer.xml",
+        profiles=("jgroups", "one-order"),
+        messages=4_000,
+        befalls=("kill",),
+        uniform=False,
+        breaks="BC-FIFO-ORDER",
+    ),
+    Setup(
+        name="jgroups-lossy-killed",
+        text="the same, discarding 10 of 100",
+        system="jgroups",
+        mode="sequencer.xml 0.1",
+        profiles=("jgroups", "one-order"),
+        messages=4_000,
+        pace_s=0.003,
+        befalls=("kill",),
+        uniform=False,
+        breaks="BC-FIFO-ORDER",
+    ),
+    Setup(
+        name="jgroups-flush-killed",
+        text="JGroups, its stack flush-udp.xml, a host of which is killed; what those have delivered that live",
+        system="jgroups",
+        mode="flush-udp.xml",
+        profiles=("jgroups",),
+        messages=4_000,
+        befalls=("kill",),
+        uniform=False,
+    ),
+    Setup(
+        name="jgroups-flush-lossy-killed",
+        text="the same, discarding 10 of 100",
+        system="jgroups",
+        mode="flush-udp.xml 0.1",
+        profiles=("jgroups",),
+        messages=4_000,
+        pace_s=0.003,
+        befalls=("kill",),
+        uniform=False,
         breaks="BC-URB-AGREE",
     ),
 )

@@ -16,6 +16,7 @@ from scatterproof.conformance.judge import judge
 from scatterproof.conformance.profile import read_profile
 from scatterproof.conformance.systems import __main__ as command
 from scatterproof.conformance.systems.history import read_events, write_logs
+from scatterproof.conformance.systems.hosts import Hosts
 from scatterproof.conformance.systems.report import SystemResult, page, run, table
 from scatterproof.conformance.systems.setup import PROFILES, SETUPS, Setup
 from scatterproof.conformance.systems.telling import LogEvent, SystemHistory
@@ -23,12 +24,12 @@ from scatterproof.conformance.verdict import Verdict
 from scatterproof.spec.errors import BadInput
 
 BY_NAME = {setup.name: setup for setup in SETUPS}
-Hosts = list[list[LogEvent]]
+Told = list[list[LogEvent]]
 
 
-def sound() -> Hosts:
+def sound() -> Told:
     """Three hosts, two messages of each of the first two, delivered in one order everywhere."""
-    hosts: Hosts = [[], [], []]
+    hosts: Told = [[], [], []]
     for time, (sender, number) in enumerate([(0, 1), (1, 1), (0, 2), (1, 2)]):
         hosts[sender].append(LogEvent("handed", 10 * time, sender, number, 100 * sender + number))
         for host, events in enumerate(hosts):
@@ -36,7 +37,7 @@ def sound() -> Hosts:
     return hosts
 
 
-def verdicts(hosts: Hosts, folder: Path, profile_name: str) -> dict[str, Verdict]:
+def verdicts(hosts: Told, folder: Path, profile_name: str) -> dict[str, Verdict]:
     """Of the clauses that the profile claims."""
     profile = read_profile(PROFILES / f"{profile_name}.toml")
     write_logs(SystemHistory(tuple(map(tuple, hosts)), 2, True), profile.protocol, folder)
@@ -44,33 +45,33 @@ def verdicts(hosts: Hosts, folder: Path, profile_name: str) -> dict[str, Verdict
     return {result.clause: result.verdict for result in results if profile.claims(result.clause)}
 
 
-def swap(hosts: Hosts) -> None:
+def swap(hosts: Told) -> None:
     """Another order of two creators' messages at the last host."""
     hosts[2][0], hosts[2][1] = hosts[2][1], hosts[2][0]
 
 
-def overtake(hosts: Hosts) -> None:
+def overtake(hosts: Told) -> None:
     hosts[2][0], hosts[2][2] = hosts[2][2], hosts[2][0]
 
 
-def repeat(hosts: Hosts) -> None:
+def repeat(hosts: Told) -> None:
     hosts[2].append(hosts[2][0])
 
 
-def forget(hosts: Hosts) -> None:
+def forget(hosts: Told) -> None:
     hosts[2].pop()
 
 
-def forget_own(hosts: Hosts) -> None:
+def forget_own(hosts: Told) -> None:
     for events in hosts:
         events[:] = [event for event in events if (event.what, event.sender, event.number) != ("delivered", 1, 2)]
 
 
-def invent(hosts: Hosts) -> None:
+def invent(hosts: Told) -> None:
     hosts[2].append(LogEvent("delivered", 99, 1, 3, 7))
 
 
-def alter(hosts: Hosts) -> None:
+def alter(hosts: Told) -> None:
     hosts[2][3] = msgspec.structs.replace(hosts[2][3], digest=7)
 
 
@@ -92,7 +93,7 @@ def test_hosts_that_do_what_they_must_pass_all_that_a_profile_claims(tmp_path: P
     ],
 )
 def test_a_clause_that_hosts_break_is_named(
-    tmp_path: Path, damage: Callable[[Hosts], None], profile: str, clause: str
+    tmp_path: Path, damage: Callable[[Told], None], profile: str, clause: str
 ) -> None:
     hosts = sound()
     damage(hosts)
@@ -130,12 +131,12 @@ def test_a_folder_that_cannot_be_made_is_one_sentence(
     assert "cannot be made: Not a directory; give another --results folder" in capsys.readouterr().err
 
 
-@pytest.mark.parametrize(("name", "program"), [("core", "nats-server"), ("corosync", "corosync")])
+@pytest.mark.parametrize(("name", "program"), [("core", "nats-server"), ("corosync", "corosync"), ("jgroups", "java")])
 def test_a_system_that_is_not_there_is_not_run(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, name: str, program: str
 ) -> None:
     monkeypatch.setenv("PATH", "")
-    monkeypatch.setattr("scatterproof.conformance.systems.corosync._SYSTEM_PATH", "")
+    monkeypatch.setattr("scatterproof.conformance.systems.namespaces._SYSTEM_PATH", "")
     monkeypatch.setattr(sys, "executable", str(tmp_path / "python"))
     outcome = run(BY_NAME[name], tmp_path)
     assert f"there is no {program} on PATH" in outcome.not_run
@@ -152,6 +153,18 @@ def test_a_host_that_is_gone_has_crashed_in_the_logs(tmp_path: Path) -> None:
         write_logs(history, "broadcast", tmp_path)
         found = {result.clause: result.verdict for result in judge(read_logs(tmp_path, "it"))}
         assert found["BC-URB-VALID"] is verdict
+
+
+@pytest.mark.parametrize("uniform", [True, False])
+def test_what_a_host_delivered_that_was_killed_counts_only_where_that_is_promised(
+    tmp_path: Path, uniform: bool
+) -> None:
+    hosts = Hosts(replace(BY_NAME["corosync"], uniform=uniform), tmp_path, still_s=0.0)
+    for log in hosts.logs:
+        log.write_bytes(b"".join(msgspec.json.encode(event) + b"\n" for event in sound()[0]))
+    hosts.lose(1)
+    whole, handed = tuple(sound()[0]), tuple(event for event in sound()[0] if event.what == "handed")
+    assert hosts.history(settled=True).hosts == (whole, whole if uniform else handed, whole)
 
 
 def test_an_unknown_set_up_is_wrong_usage(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
@@ -186,8 +199,9 @@ def test_nats_whose_server_is_killed_breaks_what_is_claimed_when_it_loses_a_mess
 
 
 @pytest.mark.slow
-def test_corosync_delivers_in_one_order(tmp_path: Path) -> None:
-    outcome = tried(BY_NAME["corosync"], tmp_path)
+@pytest.mark.parametrize("name", ["corosync", "jgroups"])
+def test_one_order_is_delivered(tmp_path: Path, name: str) -> None:
+    outcome = tried(BY_NAME[name], tmp_path)
     if outcome is not None:
         assert outcome.as_meant, table([outcome])
         assert outcome.deliveries == 900
