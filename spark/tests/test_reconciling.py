@@ -11,14 +11,14 @@ from typing import TypeAlias
 import numpy as np
 import pytest
 
-from scatterproof.conformance.checks.compiled import Kernel
 from scatterproof.conformance.checks.online import Broken, Monitor
-from scatterproof.conformance.judge import columns_of
+from scatterproof.conformance.judge import all_checks, columns_of, kernel
 from scatterproof.conformance.protocol import load
 from scatterproof.spark.corpus import simulate_run
 from scatterproof.spark.tests.material import PROTOCOLS, change, material, value
 from scatterproof.spec.trace import ABSENT, CLEAN, QUIESCENT, Kind, Row, Trace, schema
 
+COUNTED = "submissions_are_counted"
 RUNS, SEED = 60, 1
 LONGEST = 600
 MILLISECOND = 1_000_000
@@ -39,23 +39,20 @@ def _cut(trace: Trace) -> Trace:
     return Trace(trace.header, [*trace.rows[:LONGEST], change(trace, trace.rows[-1], time_ns=time_ns, flags=0)])
 
 
-@cache
-def kernel_of_premises(protocol: str) -> Kernel:
-    plugin = load(protocol)
-    return Kernel([premise for premise in plugin.premises if premise.name != "submissions_are_counted"], plugin.columns)
-
-
 def found_in(trace: Trace) -> list[Broken]:
-    """What the premises say, row by row and compiled."""
-    plugin, kernel = load(trace.header.protocol), kernel_of_premises(trace.header.protocol)
-    monitor = Monitor(kernel.checks, plugin.columns, plugin.surroundings(trace.header))
+    """What the premises say, row by row and compiled: with all checks, as others need that kernel, too."""
+    protocol, plugin = trace.header.protocol, load(trace.header.protocol)
+    around = plugin.surroundings(trace.header)
+    numbers = [at for at, one in enumerate(all_checks(plugin)) if one in plugin.premises and one.name != COUNTED]
+    monitor = Monitor([all_checks(plugin)[number] for number in numbers], plugin.columns, around)
     for position, row in enumerate(trace.rows):
         monitor.observe(position, row)
-    run = kernel.run({**plugin.surroundings(trace.header), "applies": np.ones(len(kernel.checks), dtype=np.int64)})
-    columns = columns_of(trace)
+    applies = np.zeros(len(all_checks(plugin)), dtype=np.int64)
+    applies[numbers] = 1
+    run, columns = kernel(protocol).run({**around, "applies": applies}), columns_of(trace)
     for start in range(0, len(trace.rows), 999):
         run.feed({name: np.ascontiguousarray(column[start : start + 999]) for name, column in columns.items()})
-    assert run.broken == monitor.broken
+    assert [found._replace(check=numbers.index(found.check)) for found in run.broken] == monitor.broken
     return monitor.broken
 
 
