@@ -34,7 +34,7 @@ def of_order(found: FuzzResult) -> FoundFailure:
 @pytest.fixture(scope="module")
 def found(tmp_path_factory: pytest.TempPathFactory) -> FuzzResult:
     folder = tmp_path_factory.mktemp("failures")
-    return fuzz("totalorder", NO_TIE_BREAK, examples=120, seed=1, folder=folder)
+    return fuzz("totalorder", NO_TIE_BREAK, examples=30, seed=1, folder=folder)
 
 
 def test_reference_core_keeps_every_clause_and_puts_each_at_stake(tmp_path: Path) -> None:
@@ -88,7 +88,7 @@ def test_a_saved_failure_replays_to_the_same_violation(found: FuzzResult) -> Non
 
 @pytest.mark.slow
 def test_the_same_seed_finds_the_same_failure(found: FuzzResult, tmp_path: Path) -> None:
-    again = fuzz("totalorder", NO_TIE_BREAK, examples=120, seed=1, folder=tmp_path)
+    again = fuzz("totalorder", NO_TIE_BREAK, examples=30, seed=1, folder=tmp_path)
     assert [failure.schedule for failure in again.failures] == [failure.schedule for failure in found.failures]
 
 
