@@ -25,7 +25,7 @@ from scatterproof.spec.schedule import Clock, Delay, FailureKind, Fault, FaultKi
 from scatterproof.spec.schedule import Failure as Failing
 from scatterproof.spec.topology import Link, Node, Role, Topology
 
-EXAMPLES, SEED = 60, 1
+EXAMPLES, SEED = 30, 1
 REFERENCE = SimulatedIut("reference", load("totalorder").node_with({}))
 
 
