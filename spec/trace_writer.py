@@ -16,7 +16,7 @@ import pyarrow.parquet as pq
 
 from scatterproof.spec.errors import CannotRun
 from scatterproof.spec.trace import Header, Row
-from scatterproof.spec.trace_parquet import events_schema, headers_table
+from scatterproof.spec.trace_parquet import events_schema, events_writer, headers_table
 
 # Rows that wait in memory: fewer than in `trace_parquet`, where whole runs are in memory anyhow.
 ROW_GROUP_ROWS = 1 << 18
@@ -47,9 +47,7 @@ class RunsWriter:
                 path.parent.mkdir(parents=True, exist_ok=True)
             folder = tempfile.TemporaryDirectory(dir=self._events.parent, prefix=f".{self._events.name}.")
             self._scratch = Path(self._resources.enter_context(folder))
-            self._writer = self._resources.enter_context(
-                pq.ParquetWriter(self._scratch / "events", self._schema, compression="zstd")
-            )
+            self._writer = self._resources.enter_context(events_writer(self._scratch / "events", self._schema))
         except OSError as error:
             raise CannotRun(f"{self._events}: cannot be written: {error.strerror}; check the folder") from None
         return self

@@ -28,7 +28,7 @@ from scatterproof.spark.read import RunSpan, parts_of, read_spans
 from scatterproof.spec.files import write_atomically
 from scatterproof.spec.topology import Role
 from scatterproof.spec.trace import ABSENT, Header, Kind
-from scatterproof.spec.trace_parquet import ROW_GROUP_ROWS, events_schema, headers_table
+from scatterproof.spec.trace_parquet import ROW_GROUP_ROWS, events_schema, events_writer, headers_table
 
 SEED = 7
 FILES = 4
@@ -137,7 +137,8 @@ def _write_copy(base: Base, corpus: Path, copy: int, file: int) -> list[Header]:
     table, number = base.tables[file], copy * len(base.tables) + file
     run = pa.array(table.column("run").to_numpy() + copy * len(base.entries))
     table = table.set_column(0, table.schema.field("run"), run)
-    pq.write_table(table, events_path(corpus, number), compression="zstd", row_group_size=ROW_GROUP_ROWS)
+    with events_writer(events_path(corpus, number), table.schema) as writer:
+        writer.write_table(table, row_group_size=ROW_GROUP_ROWS)
     headers = [_header(base, span.header, copy) for span in base.spans[file]]
     pq.write_table(headers_table(headers, [span.rows for span in base.spans[file]]), runs_path(corpus, number))
     return headers
