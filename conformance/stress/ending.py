@@ -1,8 +1,8 @@
 """What the end of a run says of what is missing: that it is lost, or that it might have come later.
 
 It is lost when nothing new moved any more, when the run was MULTIPLE times as long as the reference needs (and LEAST_S
-at least), or when the user has set a deadline. It is open when the run was cut while output still grew, or while output
-was held back and new datagrams still got through.
+at least), or when the user has set a deadline. It is open when the run was cut while output still grew, or while new
+datagrams still got through: on a busy machine a program that loses no message may be silent for long.
 """
 
 from __future__ import annotations
@@ -57,7 +57,7 @@ class Ending:
     @property
     def _is_unseen(self) -> bool:
         """Whether nobody could see whether programs were at a stand."""
-        return self.held_back and not self.course.at_a_stand
+        return not self.course.at_a_stand
 
     def why_open(self, share: float) -> str:
         """As the end of a sentence, with a mend. share: of all deliveries, how many are there."""
@@ -71,8 +71,13 @@ class Ending:
         enough = math.ceil(self._enough_s)
         needs = f"enough for what the reference does in {course.reference_s:.1f} s"
         more = f"give --seconds {enough}, which is {needs}, or" if enough else "give"
+        silent = (
+            "output was written only at the end"
+            if self.held_back
+            else f"no output grew in the last {course.still_s:.1f} s"
+        )
         return (
-            f"output was written only at the end, and new datagrams got through until {course.quiet_s:.1f} s before the"
+            f"{silent}, and new datagrams got through until {course.quiet_s:.1f} s before the"
             f" end of the {course.seconds:.1f} s, so nobody saw whether it was at a stand; {more} --deadline, and what"
             " lacks at the end counts as lost"
         )

@@ -309,6 +309,16 @@ def test_what_lacks_in_output_that_came_at_the_end_is_lost_when_nothing_new_got_
     assert sentence in (result.reason or result.violations[0].sentence)
 
 
+def test_what_lacks_is_open_where_new_datagrams_got_through_though_no_output_grew() -> None:
+    moving = msgspec.structs.replace(STILL, quiet_s=0.5)
+    judgement = judged(URB, LACKING, moving)
+    assert judgement.verdict is Verdict.INCONCLUSIVE
+    assert judgement.lacks_reference
+    reason = by_clause(judgement)["BC-URB-AGREE"].reason
+    assert "no output grew in the last 10.0 s, and new datagrams got through until 0.5 s before the end" in reason
+    assert "BC-URB-AGREE" in failed(judged(URB, LACKING, msgspec.structs.replace(moving, reference_s=0.1, seconds=30)))
+
+
 def test_what_lacks_at_a_deadline_is_lost_though_output_grows() -> None:
     judgement = judged(URB, LACKING, msgspec.structs.replace(STILL, still_s=0.1, due=True))
     assert "--deadline says that they suffice" in said(judgement, "BC-URB-AGREE")
