@@ -21,7 +21,7 @@ class Rate(msgspec.Struct, frozen=True, kw_only=True):
     by: how many had each outcome.
     standings: how many survivors have each standing.
     fresh: survivors that nobody has looked at.
-    telling: mutants that something can tell: neither equivalent nor pace only.
+    telling: mutants that something can tell: neither equivalent, nor pace only, nor allowed.
     """
 
     area: str

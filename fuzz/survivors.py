@@ -21,6 +21,7 @@ FOLDER = Path(__file__).parent
 class SurvivorStanding(StrEnum):
     EQUIVALENT = "equivalent"  # no run of right neighbours can tell it, whatever the schedule
     PACE = "pace only"  # things happen sooner or later, never otherwise; no clause speaks of it
+    ALLOWED = "allowed"  # it does something else, which no clause forbids: the reason says what sentence there is
     OPEN = "open"  # it breaks something, or may, and nothing shows it
 
 

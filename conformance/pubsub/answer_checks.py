@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from scatterproof.conformance.checks.calls import Answering, latest_answered
-from scatterproof.conformance.checks.kinds import ARRIVED, ENDED, RETURNED
+from scatterproof.conformance.checks.kinds import ARRIVED, CALLED, CRASHED, ENDED, RETURNED
 from scatterproof.conformance.checks.step import NO_WITNESS, SILENT, Outcome, PerNode, State, check, settled, violated
 from scatterproof.conformance.pubsub.records import ANSWER, REQUEST, UNKNOWN
 from scatterproof.spec.trace import Kind, Order
@@ -11,34 +11,40 @@ from scatterproof.spec.trace import Kind, Order
 
 @check(
     "PS-ANSWER",
-    kinds=(Kind.SENT, Kind.ARRIVED, Kind.RETURNED, Kind.ENDED),
+    kinds=(Kind.CALLED, Kind.SENT, Kind.ARRIVED, Kind.RETURNED, Kind.CRASHED, Kind.ENDED),
     order=Order.LINK,
     ways=(
         "a request of call {found} of {expected_node} came, and was never answered",
         "{node} returns with outcome {found}, and the answer that came by then, or that none came, says {expected}",
-        "the answer to call {found} of {expected_node} came, and the call never returned",
+        "call {found} of {expected_node} never returned",
     ),
     came=PerNode(0),
     answered=PerNode(0),
     heard=PerNode(0),
     said=PerNode(0),
     heard_at=PerNode(-1),
-    returned=PerNode(0),
+    within=PerNode(0),
+    within_at=PerNode(-1),
 )
 def latest_is_answered(
     row: Answering,
     position: int,
     node: int,
+    link: int,
     outcome: int,
     heard: State,
     said: State,
     heard_at: State,
-    returned: State,
+    within: State,
+    within_at: State,
 ) -> Outcome:
     """By client: heard: its latest call of which an answer came to it; said: the outcome in it; heard_at: its row.
-    returned: the call that returned last."""
+    within: the call that it is in, 0 for none; within_at: the row in which that began."""
+    if row.kind in (CALLED, CRASHED) and link < 0:  # no link was cut
+        within[node], within_at[node] = row.operation if row.kind == CALLED else 0, position
+        return SILENT
     if row.kind == RETURNED:
-        returned[node] = row.operation
+        within[node] = 0
         if row.came[node] < row.operation:
             return SILENT
         if heard[node] == row.operation:
@@ -48,8 +54,8 @@ def latest_is_answered(
         heard[node], said[node], heard_at[node] = row.operation, outcome, position
     if row.kind == ENDED and settled(row.flags):
         for client in range(row.node_count):
-            if heard[client] > returned[client]:
-                return violated(2, client, heard[client], heard_at[client])
+            if within[client] > 0 and row.answered[client] >= row.came[client]:
+                return violated(2, client, within[client], within_at[client])
     return latest_answered(row, REQUEST, ANSWER)
 
 

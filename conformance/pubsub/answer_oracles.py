@@ -6,7 +6,7 @@ from __future__ import annotations
 from scatterproof.conformance.oracles import calls
 from scatterproof.conformance.pubsub.oracles import NAMES, look
 from scatterproof.spec.core import Outcome
-from scatterproof.spec.trace import Kind, Trace
+from scatterproof.spec.trace import ABSENT, Kind, Trace
 
 
 def latest_is_answered(trace: Trace) -> set[int]:
@@ -23,12 +23,15 @@ def latest_is_answered(trace: Trace) -> set[int]:
         ]
 
     broken: set[int] = set()
-    last: dict[int, int] = {}
+    within: set[int] = set()
     for at, row in rows:
+        client, call = row["node"], row["operation"]
+        if row["kind"] == Kind.CALLED:
+            within.add(client)
+        elif row["kind"] == Kind.RETURNED or (row["kind"] == Kind.CRASHED and row["link"] == ABSENT):
+            within.discard(client)
         if row["kind"] != Kind.RETURNED:
             continue
-        client, call = row["node"], row["operation"]
-        last[client] = call
         if all(asked < call for asked, _ in came("request", client, at)):
             continue
         heard = came("answer", client, at)
@@ -36,8 +39,9 @@ def latest_is_answered(trace: Trace) -> set[int]:
         if row["outcome"] != (said[0] if said else Outcome.UNKNOWN):
             broken.add(at)
     end = history.settled_end()
-    clients = range(len(trace.header.topology.nodes))
-    if end is not None and any(call > last.get(one, 0) for one in clients for call, _ in came("answer", one, end)):
+    recorded = (set(trace.header.complete.get(kind, ())) for kind in ("sent", "arrived", "crashed"))
+    everybody = set(range(len(trace.header.topology.nodes)))
+    if end is not None and within and all(everybody <= nodes for nodes in recorded):
         broken.add(end)
     return broken | calls.latest_is_answered(trace)
 

@@ -2,8 +2,9 @@
 
 A subscription is surely in force from the return of its subscribe to the call of its unsubscribe. It may be in force
 from the call of its subscribe to the return of its unsubscribe. After a subscribe of unknown outcome it always may be;
-after such an unsubscribe it never surely is. Where a session does not outlive its connection, its subscriptions are
-surely in force until the call that ends the connection, and may be until the next connect returns.
+after such an unsubscribe it never surely is; an unsubscribe that is refused ends nothing. Where a session does not
+outlive its connection, its subscriptions are surely in force until the call that ends the connection, and may be until
+the next connect returns.
 """
 
 from __future__ import annotations
@@ -68,6 +69,7 @@ from scatterproof.conformance.pubsub.records import (
     SETTLED_NS,
     SUBSCRIBE,
     SUBSCRIPTION_FIELDS,
+    SURE_BEFORE,
     SURE_FROM,
     TO,
     UNKNOWN,
@@ -105,7 +107,7 @@ def note_called(
         put(messages, (node, operation), told)
     slot = find(subscriptions, (node, filter_))
     if call == SUBSCRIBE and slot < 0:
-        fresh = (node, filter_, NEVER, FOREVER, NEVER, level, FOREVER, level, level, 0, 0, group)
+        fresh = (node, filter_, NEVER, FOREVER, NEVER, NEVER, level, FOREVER, level, level, 0, 0, group)
         put(subscriptions, (node, filter_), fresh)
     elif call == SUBSCRIBE:
         change(subscriptions, slot, MAY_BEFORE, field(subscriptions, slot, MAY_UNTIL))
@@ -115,6 +117,7 @@ def note_called(
         change(subscriptions, slot, HIGHEST, max(level, field(subscriptions, slot, HIGHEST)))
         change(subscriptions, slot, GROUP, group)
     elif call == UNSUBSCRIBE and slot >= 0:
+        change(subscriptions, slot, SURE_BEFORE, field(subscriptions, slot, SURE_FROM))
         change(subscriptions, slot, SURE_FROM, NEVER)
     elif call == ACKNOWLEDGE:
         acknowledge(node, field(clients, own, CONNECTION), 1, deliveries)
@@ -205,6 +208,8 @@ def learn_returned(node: int, time_ns: int, outcome: int, book: Book) -> None:
             change(subscriptions, slot, MAY_UNTIL, field(subscriptions, slot, MAY_BEFORE))
     elif outcome == OK:
         change(subscriptions, slot, MAY_UNTIL, min(time_ns, field(subscriptions, slot, MAY_UNTIL)))
+    else:
+        change(subscriptions, slot, SURE_FROM, field(subscriptions, slot, SURE_BEFORE))
     if field(subscriptions, slot, LOOSE_IN) == 1:
         change(subscriptions, slot, MAY_UNTIL, FOREVER)
         change(subscriptions, slot, SETTLED_NS, FOREVER)

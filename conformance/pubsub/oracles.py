@@ -126,7 +126,8 @@ class Subscription:
         connects = [box for box in self._may_end if box.call is CallName.CONNECT]
         if any(box.end(self._row) in (Outcome.UNKNOWN, Outcome.REFUSED) for box in connects):
             return None
-        ended = max((box.row for box in (*self._unsubscribes, *self._may_end)), default=-1)
+        leaves = [box for box in self._unsubscribes if box.end(self._row) is not Outcome.REFUSED]
+        ended = max((box.row for box in (*leaves, *self._may_end)), default=-1)
         return next(
             (box.over_ns for box in self._subscribes if box.row > ended and box.end(self._row) is Outcome.OK), None
         )

@@ -50,10 +50,13 @@ def reader_of(trace: Trace) -> Reader:
 
 
 class _Rows:
-    """inside: by client, the call that it is in, and its number or filter."""
+    """inside: by client, the call that it is in, and its number or filter. sees_ends: whether packets and crashes are
+    recorded, so that a call which never returned says something."""
 
     def __init__(self, trace: Trace, given: Parameters) -> None:
         self._kinds, header = _read(trace.header), trace.header
+        crashes = set(header.complete.get("crashed", ()))
+        self._sees_ends = Kind.ARRIVED in self._kinds and crashes >= set(range(len(header.topology.nodes)))
         self._rows = [dict(zip(NAMES.columns, row, strict=True)) for row in trace.rows]
         self._times = _ranks(row["time_ns"] for row in self._rows)
         self._digests = _ranks(row["digest"] for row in self._rows)
@@ -81,7 +84,8 @@ class _Rows:
             name = self._clients.get(row["sender"], 0), _named(row["number"])
             return ("delivered", now, client, *name, *self._content(row), int(row["again"] == 1))
         if row["kind"] == Kind.ENDED:
-            return ("ended", now, 0, row["flags"] == CLEAN | QUIESCENT)
+            returned = not self._inside or not self._sees_ends
+            return ("ended", now, 0, row["flags"] == CLEAN | QUIESCENT, returned)
         return self._packet(row, now)
 
     def _packet(self, row: Columns, now: int) -> Told | None:

@@ -62,8 +62,8 @@ def command(
 
     A mutant is given the conformance cases, then drawn schedules, until a clause is broken. Each runs in a process of
     its own, with a bound on events, time and memory; nothing on disk is touched. What survives is looked at by hand:
-    fuzz/PROTOCOL/survivors.toml says of each whether it is equivalent, pace only, or open. Branches of the cores that
-    no drawn schedule reaches are listed, too.
+    fuzz/PROTOCOL/survivors.toml says of each whether it is equivalent, pace only, allowed, or open. Branches of the
+    cores that no drawn schedule reaches are listed, too.
 
     With --judges it is checks, oracles and premises that are changed. They judge the labelled traces, the runs of all
     cases, and these damaged, until one is judged otherwise; judge_survivors.toml says of survivors.

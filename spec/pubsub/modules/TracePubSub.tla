@@ -23,12 +23,10 @@ VARIABLES
   serial,     \* serial[l] is the highest serial of a want or drop on link l: what has none above says nothing new
   came,       \* came[c] is the number of the latest call of c of which a request came
   answered,   \* answered[c] is that of the latest one that was answered
-  heard,      \* heard[c] is that of the latest one of which an answer came to c, and what the first such one says
-  returned    \* returned[c] is that of the one that returned last
+  heard       \* heard[c] is that of the latest one of which an answer came to c, and what the first such one says
 calls == <<published, asked>>
 deliveries == <<got, highest>>
-ends == <<heard, returned>>
-packets == <<told, serial, came, answered, ends>>
+packets == <<told, serial, came, answered, heard>>
 learnt == <<calls, deliveries, packets>>
 
 Clients == 1 .. Net.clients
@@ -51,7 +49,6 @@ Init ==
   /\ came = [c \in Clients |-> 0]
   /\ answered = [c \in Clients |-> 0]
   /\ heard = [c \in Clients |-> [call |-> 0, outcome |-> "unknown"]]
-  /\ returned = [c \in Clients |-> 0]
 -----------------------------------------------------------------------------
 (***************************************************************************)
 (* What is known of a subscription, by the calls about it so far.          *)
@@ -71,7 +68,7 @@ SurelyHolds(about, t) ==
   /\ \A i \in Leaves(about) : about[i].outcome # "unknown"
   /\ \E i \in Wants(about) :
        /\ about[i].outcome = "ok" /\ about[i].over < t
-       /\ \A j \in Leaves(about) : j < i
+       /\ \A j \in Leaves(about) : j < i \/ about[j].outcome = "refused"
 
 (* The levels that it can have had at t or later: the one that it was given last, where nothing can have   *)
 (* changed it since, or else any.                                                                          *)
@@ -142,11 +139,13 @@ StaysHome(l) ==
       ~ Covers(told[l][i].filter, told[l][j].filter) /\ ~ Covers(told[l][j].filter, told[l][i].filter)
 Judged(of) == [i \in DOMAIN of |-> [of[i] EXCEPT !.judged = @ \/ IsDue(of[i])]]
 
+(* Nobody is in a call who did not crash. *)
+AllReturned == Row[5]
+
 EndKeeps ==
   [MatchingGetOneCopy |-> Settled => AllHasCome,                             \* PS-ROUTE
    CoveredStaysHome |-> \A l \in Links : StaysHome(l),                       \* PS-COVER
-   LatestIsAnswered |-> Settled =>                                           \* PS-ANSWER
-     \A c \in Clients : answered[c] >= came[c] /\ returned[c] >= heard[c].call]
+   LatestIsAnswered |-> Settled => AllReturned /\ \A c \in Clients : answered[c] >= came[c]]   \* PS-ANSWER
 -----------------------------------------------------------------------------
 NoBound(clause) == -1
 Take(action, keeps) ==
@@ -181,7 +180,6 @@ ReadReturn ==
                [@ EXCEPT !.over = When, !.outcome = Outcome]]
           /\ UNCHANGED published
   /\ Take(IF Outcome = "unknown" THEN "GiveUp" ELSE "Return", [LatestIsAnswered |-> ReturnsWhatItHeard])   \* PS-ANSWER
-  /\ returned' = [returned EXCEPT ![Who] = Call]
   /\ UNCHANGED <<deliveries, told, serial, came, answered, heard>>
 
 ReadDelivery ==
@@ -206,25 +204,25 @@ ReadNews ==
           IN  /\ Take(IF What = "want" THEN "Want" ELSE "Drop", [CoveredStaysHome |-> StaysHome(Link)])   \* PS-COVER
               /\ told' = [told EXCEPT ![Link] = left \o new]
               /\ serial' = [serial EXCEPT ![Link] = Row[5]]
-  /\ UNCHANGED <<calls, deliveries, came, answered, ends>>
+  /\ UNCHANGED <<calls, deliveries, came, answered, heard>>
 
 ReadRequest ==
   /\ What = "request"
   /\ came' = [came EXCEPT ![Who] = Most({@, Row[4]})]
   /\ Accept("Request")
-  /\ UNCHANGED <<calls, deliveries, told, serial, answered, ends>>
+  /\ UNCHANGED <<calls, deliveries, told, serial, answered, heard>>
 
 ReadAnswer ==
   /\ What = "answer"
   /\ answered' = [answered EXCEPT ![Who] = Most({@, Row[4]})]
   /\ Accept("Answer")
-  /\ UNCHANGED <<calls, deliveries, told, serial, came, ends>>
+  /\ UNCHANGED <<calls, deliveries, told, serial, came, heard>>
 
 ReadHeard ==
   /\ What = "heard"
   /\ heard' = [heard EXCEPT ![Who] = IF Row[4] > @.call THEN [call |-> Row[4], outcome |-> Row[5]] ELSE @]
   /\ Accept("Hear")
-  /\ UNCHANGED <<calls, deliveries, told, serial, came, answered, returned>>
+  /\ UNCHANGED <<calls, deliveries, told, serial, came, answered>>
 
 ReadEnd == What = "ended" /\ Take("End", EndKeeps) /\ UNCHANGED learnt
 
