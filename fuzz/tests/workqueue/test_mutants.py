@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import cache
 from itertools import islice
 
 import pytest
@@ -11,7 +12,7 @@ from scatterproof.conformance.judge import judge, judge_by_oracles
 from scatterproof.fuzz.corpus import drawn_schedules
 from scatterproof.fuzz.kill_matrix import equivalence_of, subjects_of
 from scatterproof.fuzz.protocol import load
-from scatterproof.spec.schedule import FailureKind
+from scatterproof.spec.schedule import FailureKind, Schedule
 from scatterproof.spec.workqueue.messages import CallName
 
 PLUGIN = load("workqueue")
@@ -41,11 +42,15 @@ OF_LEASES = (
 TOLD = ("store/keeps-popped", "store/hoards", "store/cleans-closed", "literal/Q-CRASH-BOOT-lit-1")
 
 
+@cache
+def schedules_to_try(group: int) -> list[Schedule]:
+    return [*(case.schedule for case in cases("workqueue")), *islice(drawn_schedules("workqueue", 5, group), 24)]
+
+
 @pytest.mark.parametrize("name", [*TOLD, *OF_LEASES])
 def test_checks_and_oracles_find_the_same_in_cases_and_drawn_runs_of_a_mutant(name: str) -> None:
     found = 0
-    schedules = [case.schedule for case in cases("workqueue")]
-    for schedule in (*schedules, *islice(drawn_schedules("workqueue", 5, SUBJECTS[name].group), 24)):
+    for schedule in schedules_to_try(SUBJECTS[name].group):
         trace = SUBJECTS[name].iut.run(schedule)
         told = [
             {(one.clause, one.position) for result in judging(trace, shown=1 << 30) for one in result.violations}
