@@ -199,9 +199,10 @@ def test_nats_whose_server_is_killed_breaks_what_is_claimed_when_it_loses_a_mess
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("name", ["corosync", "jgroups"])
+@pytest.mark.parametrize("name", ["corosync", "jgroups-killed"])
 def test_one_order_is_delivered(tmp_path: Path, name: str) -> None:
-    outcome = tried(BY_NAME[name], tmp_path)
+    """Without loss, in which members suspect each other by chance."""
+    outcome = tried(replace(BY_NAME[name], befalls=(), breaks=""), tmp_path)
     if outcome is not None:
         assert outcome.as_meant, table([outcome])
         assert outcome.deliveries == 900
