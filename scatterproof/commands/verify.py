@@ -44,7 +44,12 @@ def command(
     effort: Annotated[int, typer.Option("--effort", min=1, max=1000, help="Times as many schedules and runs.")] = 1,
     jobs: Annotated[
         int | None,
-        typer.Option("--jobs", min=1, max=256, help="How many processes compute at once; one a core if not given."),
+        typer.Option(
+            "--jobs",
+            min=1,
+            max=256,
+            help="How many processes compute at once, and one more at the end; one a core if not given.",
+        ),
     ] = None,
     results: Results = RESULTS,
     report: Annotated[Path, typer.Option("--report", help="Folder for index.html.")] = Path("report"),

@@ -86,8 +86,9 @@ class _Part:
 def run(
     jobs: Sequence[MainJob], layers: Sequence[JobLayer], beside: Sequence[Beside], board: Board, processes: int
 ) -> list[ProtocolResult]:
-    """Do it all, `processes` computing at a time. Raises BadInput where a unit does, and CannotRun where a process ends
-    before its work is done; a layer that this machine cannot run is reported as not run."""
+    """Do it all, `processes` computing at a time, and one more at the end where they are several. Raises BadInput where
+    a unit does, and CannotRun where a process ends before its work is done; a layer that this machine cannot run is
+    reported as not run."""
     parts = [_planned(job, layer.name, layer, layer.units) for job in jobs for layer in layers]
     parts += [
         _planned(job, extra.key, None, extra.units)
