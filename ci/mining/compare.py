@@ -32,8 +32,8 @@ TITLES = {
 # Least number of events, and the tries of corpora from that size on.
 TRIES = ((30_000_000, 1), (3_000_000, 2), (0, 3))
 WHOLE = 1_000_000  # events that are simulated; the rest is copies
-# On disk: 9.4 bytes of Parquet, and what `mine` keeps of it.
-BYTES_AN_EVENT, BYTES_BESIDE = 12, 200_000_000
+# On disk: 7 bytes of Parquet, and what `mine` keeps of it.
+BYTES_AN_EVENT, BYTES_BESIDE = 10, 200_000_000
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
