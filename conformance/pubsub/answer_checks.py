@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from scatterproof.conformance.checks.calls import Answering, latest_answered
-from scatterproof.conformance.checks.kinds import ARRIVED, CALLED, CRASHED, ENDED, RETURNED
+from scatterproof.conformance.checks.kinds import ARRIVED, CALLED, CRASHED, ENDED, RETURNED, SENT
 from scatterproof.conformance.checks.step import NO_WITNESS, SILENT, Outcome, PerNode, State, check, settled, violated
 from scatterproof.conformance.pubsub.records import ANSWER, REQUEST, UNKNOWN
 from scatterproof.spec.trace import Kind, Order
@@ -25,6 +25,7 @@ from scatterproof.spec.trace import Kind, Order
     heard_at=PerNode(-1),
     within=PerNode(0),
     within_at=PerNode(-1),
+    asked=PerNode(0),
 )
 def latest_is_answered(
     row: Answering,
@@ -37,12 +38,16 @@ def latest_is_answered(
     heard_at: State,
     within: State,
     within_at: State,
+    asked: State,
 ) -> Outcome:
     """By client: heard: its latest call of which an answer came to it; said: the outcome in it; heard_at: its row.
-    within: the call that it is in, 0 for none; within_at: the row in which that began."""
+    within: the call that it is in, 0 for none; within_at: the row in which that began; asked: 1 where it has sent a
+    request of that, so that who records no packets is not accused."""
     if row.kind in (CALLED, CRASHED) and link < 0:  # no link was cut
-        within[node], within_at[node] = row.operation if row.kind == CALLED else 0, position
+        within[node], within_at[node], asked[node] = row.operation if row.kind == CALLED else 0, position, 0
         return SILENT
+    if row.kind == SENT and row.packet == REQUEST and row.sender == node and row.operation == within[node]:
+        asked[node] = 1
     if row.kind == RETURNED:
         within[node] = 0
         if row.came[node] < row.operation:
@@ -54,7 +59,7 @@ def latest_is_answered(
         heard[node], said[node], heard_at[node] = row.operation, outcome, position
     if row.kind == ENDED and settled(row.flags):
         for client in range(row.node_count):
-            if within[client] > 0 and row.answered[client] >= row.came[client]:
+            if within[client] > 0 and asked[client] == 1 and row.answered[client] >= row.came[client]:
                 return violated(2, client, within[client], within_at[client])
     return latest_answered(row, REQUEST, ANSWER)
 

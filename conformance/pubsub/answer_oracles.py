@@ -23,13 +23,13 @@ def latest_is_answered(trace: Trace) -> set[int]:
         ]
 
     broken: set[int] = set()
-    within: set[int] = set()
+    within: dict[int, tuple[int, int]] = {}
     for at, row in rows:
         client, call = row["node"], row["operation"]
         if row["kind"] == Kind.CALLED:
-            within.add(client)
+            within[client] = at, call
         elif row["kind"] == Kind.RETURNED or (row["kind"] == Kind.CRASHED and row["link"] == ABSENT):
-            within.discard(client)
+            within.pop(client, None)
         if row["kind"] != Kind.RETURNED:
             continue
         if all(asked < call for asked, _ in came("request", client, at)):
@@ -38,10 +38,13 @@ def latest_is_answered(trace: Trace) -> set[int]:
         said = [outcome for answered, outcome in heard if answered == call == max(heard)[0]]
         if row["outcome"] != (said[0] if said else Outcome.UNKNOWN):
             broken.add(at)
+    sent = {
+        (row["node"], row["operation"]): at
+        for at, row in rows
+        if row["kind"] == Kind.SENT and row["packet"] == NAMES.packets["request"] and row["sender"] == row["node"]
+    }
     end = history.settled_end()
-    recorded = (set(trace.header.complete.get(kind, ())) for kind in ("sent", "arrived", "crashed"))
-    everybody = set(range(len(trace.header.topology.nodes)))
-    if end is not None and within and all(everybody <= nodes for nodes in recorded):
+    if end is not None and any(sent.get((client, call), -1) > at for client, (at, call) in within.items() if call > 0):
         broken.add(end)
     return broken | calls.latest_is_answered(trace)
 

@@ -50,25 +50,29 @@ def reader_of(trace: Trace) -> Reader:
 
 
 class _Rows:
-    """inside: by client, the call that it is in, and its number or filter. sees_ends: whether packets and crashes are
-    recorded, so that a call which never returned says something."""
+    """inside: by client, the call that it is in, and its number or filter. number: by client, that of its last call;
+    asked: that of the last call whose request it has sent."""
 
     def __init__(self, trace: Trace, given: Parameters) -> None:
         self._kinds, header = _read(trace.header), trace.header
-        crashes = set(header.complete.get("crashed", ()))
-        self._sees_ends = Kind.ARRIVED in self._kinds and crashes >= set(range(len(header.topology.nodes)))
         self._rows = [dict(zip(NAMES.columns, row, strict=True)) for row in trace.rows]
         self._times = _ranks(row["time_ns"] for row in self._rows)
         self._digests = _ranks(row["digest"] for row in self._rows)
         self._clients = {client: at for at, client in enumerate(header.topology.clients(), 1)}
         self._topics, self._filters = len(_lines(given, "topics")), len(_lines(given, "filters"))
         self._inside: dict[int, tuple[str, int]] = {}
+        self._number: dict[int, int] = {}
+        self._asked: dict[int, int] = {}
 
     def told(self) -> Iterator[tuple[int, str]]:
         """The positions and tuples of the rows that are read."""
         for position, row in enumerate(self._rows):
             if is_gone(row):
                 self._inside.pop(row["node"], None)
+            if (row["kind"], PACKETS.get(row["packet"])) == (Kind.SENT, PacketName.REQUEST) and row["sender"] == row[
+                "node"
+            ]:
+                self._asked[row["node"]] = row["operation"]
             if row["kind"] in self._kinds and (told := self._tuple(position, row)) is not None:
                 yield position, tla_sequence(map(_written, told))
 
@@ -84,7 +88,7 @@ class _Rows:
             name = self._clients.get(row["sender"], 0), _named(row["number"])
             return ("delivered", now, client, *name, *self._content(row), int(row["again"] == 1))
         if row["kind"] == Kind.ENDED:
-            returned = not self._inside or not self._sees_ends
+            returned = not any(self._asked.get(node) == self._number[node] for node in self._inside)
             return ("ended", now, 0, row["flags"] == CLEAN | QUIESCENT, returned)
         return self._packet(row, now)
 
@@ -105,6 +109,7 @@ class _Rows:
         if call not in (CallName.PUBLISH, CallName.SUBSCRIBE, CallName.UNSUBSCRIBE):
             raise CannotRun(f"row {position}: a {call}, and the module has no sessions; let the checks judge the trace")
         self._inside[row["node"]] = call, number if call == CallName.PUBLISH else filter_
+        self._number[row["node"]] = number
         rest = self._content(row) if call == CallName.PUBLISH else (filter_, _level(row))
         return (call, now, client, number, *rest)
 

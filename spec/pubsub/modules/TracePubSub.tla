@@ -139,7 +139,7 @@ StaysHome(l) ==
       ~ Covers(told[l][i].filter, told[l][j].filter) /\ ~ Covers(told[l][j].filter, told[l][i].filter)
 Judged(of) == [i \in DOMAIN of |-> [of[i] EXCEPT !.judged = @ \/ IsDue(of[i])]]
 
-(* Nobody is in a call who did not crash. *)
+(* Nobody who did not crash is in a call whose request it has sent. *)
 AllReturned == Row[5]
 
 EndKeeps ==
