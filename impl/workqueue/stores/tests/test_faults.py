@@ -292,11 +292,12 @@ _LOCKED = "SELECT FROM scatterproof_groups WHERE group_id = :group FOR UPDATE"
 def test_q_next_a_call_that_is_refused_hides_no_group(postgres_server: Cluster) -> None:
     """It waits for the row of a group that is released meanwhile, and holds the row's lock until its own commit."""
     holder, one = _impatient(postgres_server)
-    group, held, may_commit = send(holder), take(holder), threading.Event()
+    group, held, has_read, may_commit = send(holder), take(holder), threading.Event(), threading.Event()
 
     def read() -> list[Row]:
         with holder.database.transaction() as execute:
             found = execute(holder.sql["USE_AND_READ"], group=held.group, token=held.token)
+            has_read.set()
             may_commit.wait(LIMIT_S)
             return found
 
@@ -304,6 +305,7 @@ def test_q_next_a_call_that_is_refused_hides_no_group(postgres_server: Cluster) 
         with one.database.transaction() as execute:
             execute(one.sql["UNLOCK"].format(whose=OF_SERVER), server="r")
             found = opened.enter_context(_meanwhile(postgres_server, holder, read))
+        assert has_read.wait(LIMIT_S)
         with pytest.raises(Unavailable, match="lock timeout"):
             one.next_group("r")
         may_commit.set()
