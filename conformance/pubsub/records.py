@@ -23,10 +23,9 @@ MESSAGE_FIELDS = 11
 
 # A subscription, by client and filter: this key; since when it surely is in force (NEVER: it is not sure); until when
 # it may be (FOREVER: it still may), and the same before its last subscribe; since when it was sure before its last
-# unsubscribe; its level, and since when it surely has
-# that one (FOREVER: it may have another); the lowest and highest level ever asked for. LOOSE_IN, LOOSE_OUT: 1 where a
-# subscribe, or an unsubscribe, had an unknown outcome and may take effect at any later time. GROUP: of a shared one,
-# else 0.
+# unsubscribe; its level, and since when it surely has that one (FOREVER: it may have another); the lowest and highest
+# level ever asked for. LOOSE_IN, LOOSE_OUT: 1 where a subscribe, or an unsubscribe, had an unknown outcome and may take
+# effect at any later time. GROUP: of a shared one, else 0.
 CLIENT, FILTER, SURE_FROM, MAY_UNTIL, MAY_BEFORE, SURE_BEFORE, HAS, SETTLED_NS, LOWEST, HIGHEST = range(10)
 LOOSE_IN, LOOSE_OUT, GROUP = range(10, 13)
 SUBSCRIPTION_FIELDS = 13

@@ -50,8 +50,11 @@ def reader_of(trace: Trace) -> Reader:
 
 
 class _Rows:
-    """inside: by client, the call that it is in, and its number or filter. number: by client, that of its last call;
-    asked: that of the last call whose request it has sent."""
+    """By client:
+
+    inside: the call that it is in, the number or filter that it is about, and the call's number.
+    asked: the number of the last call whose request it has sent.
+    """
 
     def __init__(self, trace: Trace, given: Parameters) -> None:
         self._kinds, header = _read(trace.header), trace.header
@@ -60,8 +63,7 @@ class _Rows:
         self._digests = _ranks(row["digest"] for row in self._rows)
         self._clients = {client: at for at, client in enumerate(header.topology.clients(), 1)}
         self._topics, self._filters = len(_lines(given, "topics")), len(_lines(given, "filters"))
-        self._inside: dict[int, tuple[str, int]] = {}
-        self._number: dict[int, int] = {}
+        self._inside: dict[int, tuple[str, int, int]] = {}
         self._asked: dict[int, int] = {}
 
     def told(self) -> Iterator[tuple[int, str]]:
@@ -69,9 +71,7 @@ class _Rows:
         for position, row in enumerate(self._rows):
             if is_gone(row):
                 self._inside.pop(row["node"], None)
-            if (row["kind"], PACKETS.get(row["packet"])) == (Kind.SENT, PacketName.REQUEST) and row["sender"] == row[
-                "node"
-            ]:
+            if row["kind"] == Kind.SENT and row["sender"] == row["node"] and row["packet"] == NAMES.packets["request"]:
                 self._asked[row["node"]] = row["operation"]
             if row["kind"] in self._kinds and (told := self._tuple(position, row)) is not None:
                 yield position, tla_sequence(map(_written, told))
@@ -88,7 +88,7 @@ class _Rows:
             name = self._clients.get(row["sender"], 0), _named(row["number"])
             return ("delivered", now, client, *name, *self._content(row), int(row["again"] == 1))
         if row["kind"] == Kind.ENDED:
-            returned = not any(self._asked.get(node) == self._number[node] for node in self._inside)
+            returned = all(self._asked.get(client) != number for client, (_, _, number) in self._inside.items())
             return ("ended", now, 0, row["flags"] == CLEAN | QUIESCENT, returned)
         return self._packet(row, now)
 
@@ -108,13 +108,12 @@ class _Rows:
             raise CannotRun(f"row {position}: no call of a client, or one within another; record each call once")
         if call not in (CallName.PUBLISH, CallName.SUBSCRIBE, CallName.UNSUBSCRIBE):
             raise CannotRun(f"row {position}: a {call}, and the module has no sessions; let the checks judge the trace")
-        self._inside[row["node"]] = call, number if call == CallName.PUBLISH else filter_
-        self._number[row["node"]] = number
+        self._inside[row["node"]] = call, number if call == CallName.PUBLISH else filter_, number
         rest = self._content(row) if call == CallName.PUBLISH else (filter_, _level(row))
         return (call, now, client, number, *rest)
 
     def _returned(self, position: int, row: Columns, now: int, client: int) -> Told:
-        call, about = self._inside.pop(row["node"], ("", 0))
+        call, about, _ = self._inside.pop(row["node"], ("", 0, 0))
         if call != CALLS.get(row["call"]) or row["outcome"] not in tuple(Outcome):
             raise CannotRun(f"row {position}: a call returns that was not made, or without an outcome")
         return ("returned", now, client, call, about, _outcome(row), _named(row["operation"]))
