@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 PROFILES = Path(__file__).parent / "profiles"
@@ -31,6 +31,18 @@ class Setup:
     uniform: bool = True
     breaks: str = ""
 
+
+_SEQUENCER_KILLED = Setup(
+    name="jgroups-killed",
+    text="the same, and the sequencer is killed (SIGKILL) under load; what those have delivered that live",
+    system="jgroups",
+    mode="sequencer.xml",
+    profiles=("jgroups", "one-order"),
+    messages=4_000,
+    befalls=("kill",),
+    uniform=False,
+    breaks="BC-FIFO-ORDER",
+)
 
 SETUPS = (
     Setup(
@@ -116,49 +128,29 @@ SETUPS = (
         messages=3_000,
         befalls=("blink", "blink"),
     ),
-    Setup(
-        name="jgroups-killed",
-        text="the same, and the sequencer is killed (SIGKILL) under load; what those have delivered that live",
-        system="jgroups",
-        mode="sequencer.xml",
-        profiles=("jgroups", "one-order"),
-        messages=4_000,
-        befalls=("kill",),
-        uniform=False,
-        breaks="BC-FIFO-ORDER",
-    ),
-    Setup(
+    _SEQUENCER_KILLED,
+    replace(
+        _SEQUENCER_KILLED,
         name="jgroups-lossy-killed",
         text="the same, discarding 10 of 100",
-        system="jgroups",
         mode="sequencer.xml 0.1",
-        profiles=("jgroups", "one-order"),
-        messages=4_000,
         pace_s=0.003,
-        befalls=("kill",),
-        uniform=False,
-        breaks="BC-FIFO-ORDER",
     ),
-    Setup(
+    replace(
+        _SEQUENCER_KILLED,
         name="jgroups-flush-killed",
         text="JGroups, its stack flush-udp.xml, a host of which is killed; what those have delivered that live",
-        system="jgroups",
         mode="flush-udp.xml",
         profiles=("jgroups",),
-        messages=4_000,
-        befalls=("kill",),
-        uniform=False,
+        breaks="",
     ),
-    Setup(
+    replace(
+        _SEQUENCER_KILLED,
         name="jgroups-flush-lossy-killed",
         text="the same, discarding 10 of 100",
-        system="jgroups",
         mode="flush-udp.xml 0.1",
         profiles=("jgroups",),
-        messages=4_000,
         pace_s=0.003,
-        befalls=("kill",),
-        uniform=False,
         breaks="BC-URB-AGREE",
     ),
 )
