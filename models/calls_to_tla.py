@@ -61,12 +61,10 @@ def reader_of_calls(
     configuration: str,
     words: CallWords | None = None,
     around: Mapping[str, str] = MappingProxyType({}),
-    reasons: Mapping[str, str] = MappingProxyType({}),
 ) -> Reader:
     """The run in TLA+. CannotRun where a call returns that was not made, or where the order of calls is not known.
 
     around: further fields of the run, by name, in TLA+.
-    reasons: as in `Reader`.
     """
     lines = _in_reading_order(_lines(trace, words or CallWords()), is_global=trace.header.order is Order.GLOBAL)
     rows = ",\n  ".join(line.text for line in lines)
@@ -76,7 +74,7 @@ def reader_of_calls(
         configuration=configuration,
         text=f"[clients |-> {len(trace.header.topology.clients())}, {more}\n  rows |-> <<\n  {rows}>>]",
         times={},
-        reasons=reasons,
+        reasons={},
         rules=(),
         positions=tuple(line.position for line in lines),
     )

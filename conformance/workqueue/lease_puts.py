@@ -44,11 +44,12 @@ def note_put(at: int, row: LeaseRow, promise: Promise, book: Leases) -> None:
     dedup = row.dedup + at if row.dedup > 0 and at < FOREVER - row.dedup else row.dedup
     put(book.names, name, (serial, 0))
     head = (row.node, row.operation, 1 + at, row.group, dedup, now, FOREVER, -1, 0, 0, -1, -1, 0)
+    body = row.digest if at == 0 else -1  # a call names one, and its entries may differ
     lists = (0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0)
     put(
         book.messages,
         (serial,),
-        (*head, NEVER, -1, NEVER, NEVER, 0, 0, FOREVER, now, FOREVER, FOREVER, FOREVER, 0, *lists),
+        (*head, NEVER, -1, NEVER, NEVER, 0, 0, FOREVER, now, FOREVER, FOREVER, FOREVER, 0, body, *lists),
     )
     wait(serial, book)
     if dedup > 0:

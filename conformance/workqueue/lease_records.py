@@ -28,11 +28,11 @@ SERIAL, DENIED = range(2)
 # BACK_BY: when the call returned that surely gave it back last (FOREVER: none did). BACK_FROM, which orders WAITING:
 # when its put was called, or the last call that may have moved it behind the others.
 # ASIDE_NS: since when it surely is set aside (FOREVER: it may not be). SHOWN_NS: when it was first handed out as set
-# aside (FOREVER: it was not). TRIES: how often it was handed out otherwise.
+# aside (FOREVER: it was not). TRIES: how often it was handed out otherwise. BODY: its digest (-1: not known).
 SENDER, NUMBER, ENTRY, GROUP, DEDUP, PUT_CALLED, PUT_NS, PUT_AT, SURE, HANDED, RECEIPT, HOLDER, HOLDER_OP = range(13)
 HAND_NS, HAND_AT, ENDS_FROM, ENDS_BY, EXTENDS, ASKED, DELETED_NS, BACK_FROM, BACK_BY = range(13, 22)
-ASIDE_NS, SHOWN_NS, TRIES = range(22, 25)
-_OWN = 25
+ASIDE_NS, SHOWN_NS, TRIES, BODY = range(22, 26)
+_OWN = 26
 # Its places in four lists (`lease_lists`), with three fields each: whether it is in the list, the message ahead, the
 # message behind. ALIKE is a list for each deduplication id, the others for each group.
 WAITING, OUT, ALIKE, SHOWN = _OWN, _OWN + 3, _OWN + 6, _OWN + 9
@@ -65,6 +65,7 @@ class LeaseRow(NamedTuple):
     time_ns: int
     sender: int
     number: int
+    digest: int
     message: int
     call: int
     operation: int

@@ -26,6 +26,7 @@ OF_LEASES = (
     "Q-ACK-ORDER",
     "Q-CONSUMER-ONE",
     "Q-BATCH",
+    "Q-AS-PUT",
     "Q-DEADLETTER",
 )
 # By clause: the parameter that promises it, and why the clause does not apply where that is 0.
@@ -80,12 +81,15 @@ def _judges() -> Judges:
         group_checks,
         lease_checks,
         message_checks,
+        put_checks,
     )
     from scatterproof.conformance.workqueue.oracles import ORACLES
     from scatterproof.conformance.workqueue.premises import PREMISES
 
     # The checks of a part share their knowledge, which would otherwise be compiled for each.
-    checks = in_parts({"": (group_checks, message_checks, crash_checks), "leases": (lease_checks, aside_checks)})
+    checks = in_parts(
+        {"": (group_checks, message_checks, crash_checks), "leases": (lease_checks, aside_checks, put_checks)}
+    )
     return Judges(checks=checks, oracles=ORACLES, premises=PREMISES)
 
 

@@ -27,5 +27,6 @@ BREAKS = {
     "Q-ACK-ORDER": "back/at-its-place",
     "Q-CONSUMER-ONE": "is_left/always",
     "Q-BATCH": "is_whole/always",
+    "Q-AS-PUT": "lease-store/another-body",
     "Q-DEADLETTER": "lease-store/sets-aside-at-once",
 }

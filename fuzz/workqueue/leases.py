@@ -240,6 +240,21 @@ class _Ignores(LeaseStore):
         return None
 
 
+class _AnotherBody(LeaseStore):
+    """Each message is handed out with the body of the first that is handed out with it."""
+
+    def _receive(self, asked: Packet, now: int) -> Packet:
+        answer = super()._receive(asked, now)
+        return replace(answer, handed=tuple(replace(one, payload=answer.handed[0].payload) for one in answer.handed))
+
+
+class _PutsOnceRefused(LeaseStore):
+    """Every put is carried out and refused."""
+
+    def _put(self, asked: Packet, now: int) -> Packet:
+        return replace(super()._put(asked, now), outcome=2, carried=-1)
+
+
 MUTANTS: tuple[HandMutant, ...] = (
     _rule("is_seen/never", "No id is ever known.", lambda since_ns, now, window_ns, waiting: False),
     _rule("is_seen/always", "An id is known for ever.", lambda since_ns, now, window_ns, waiting: True),
@@ -280,5 +295,7 @@ MUTANTS: tuple[HandMutant, ...] = (
     _store("lease-store/turns-aside", "What is set aside together is turned round.", _TurnsAside),
     _store("lease-store/loses-aside", "What is set aside is lost.", _LosesAside),
     _store("lease-store/hides-both", "What is set aside hides the rest, and is hidden by it.", _HidesBoth),
+    _store("lease-store/another-body", "All of an answer have the body of its first.", _AnotherBody),
+    _store("lease-store/refuses-what-it-puts", "A put is carried out and refused.", _PutsOnceRefused),
     _store("lease-store/ignores-giving-back", "A message is not given back until its lease ends.", _Ignores),
 )

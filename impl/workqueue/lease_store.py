@@ -1,6 +1,7 @@
 """The store of a queue with leases: carries out each call in one step, and answers it again when it is asked again.
 
-Clauses: Q-LEASE, Q-LEASE-ALL, Q-DEDUP, Q-RECEIPT, Q-ACK-ORDER, Q-CONSUMER-ONE, Q-BATCH, Q-DEADLETTER.
+Clauses: Q-LEASE, Q-LEASE-ALL, Q-DEDUP, Q-RECEIPT, Q-ACK-ORDER, Q-CONSUMER-ONE, Q-BATCH, Q-AS-PUT,
+Q-DEADLETTER.
 """
 
 from __future__ import annotations

@@ -22,7 +22,6 @@ from scatterproof.spec.workqueue.messages import MOST_ENTRIES
 # A message: the client that put it, the number of that call, and which of its entries it is.
 _Name = tuple[NodeId, int, int]
 _RECEIVES = ("receive", "receive_aside")
-_REASONS = {"WasPut": "what is handed out was put before"}
 
 
 @dataclass(frozen=True, slots=True)
@@ -58,6 +57,7 @@ class LeaseWords(CallWords):
         calls = list(_calls(trace))
         puts = [(call, name) for call in calls for name in _puts(call)]
         self._puts = {name: number for number, (_, name) in enumerate(puts, 1)}
+        self._given = {name: call.row for call, name in puts}
         self._denied = {name for call, name in puts if len(_puts(call)) > 1 and _end(call, name[2]) == "refused"}
         self._times = _ranks(time for call in calls for time in self._all_times(call) if time is not None)
         self._groups = _ranks(call.row["group"] for call in calls)
@@ -145,8 +145,11 @@ class LeaseWords(CallWords):
         return len(self._times) + 1 if time_ns is None else self._times[time_ns]
 
     def _message(self, row: Columns) -> int:
-        """The number of a message; 0 for one that nobody put."""
-        return self._puts.get((row["sender"], row["number"], max(1, row["message"])), 0)
+        """The number of a message; 0 for one that nobody put, or not with this body and into this group."""
+        name = (row["sender"], row["number"], max(1, row["message"]))
+        put = self._given.get(name, row)
+        differs = name[2] == 1 and -1 != row["digest"] != put["digest"] != -1
+        return 0 if differs or -1 != row["group"] != put["group"] != -1 else self._puts.get(name, 0)
 
     def _part(self, part: _Handed) -> str:
         receipt = self._receipts[part.row["receipt"]]
@@ -246,4 +249,4 @@ def reader_of_leased(trace: Trace) -> Reader:
     around = {name: tla_truth(truth) for name, truth in said.items()}
     around["most_tries"] = str(given.number("most_tries"))
     words = LeaseWords(trace)
-    return reader_of_calls(trace, "TraceLeasedQueue", "MCTraceLeasedQueue.cfg", words, around, _REASONS)
+    return reader_of_calls(trace, "TraceLeasedQueue", "MCTraceLeasedQueue.cfg", words, around)

@@ -1,5 +1,6 @@
-"""The rows of many nodes as one sequence: each node's in its order, otherwise by time; and, where packets are numbered
-on their links, each arrival after its sending.
+"""The rows of many nodes as one sequence: each node's in its order, otherwise by time, at one time submissions and
+calls first, as what others are given then may come of them; and, where packets are numbered on their links, each
+arrival after its sending.
 
 Rows wait in files, not in memory: of each node a batch is held, and of each link the numbers of its packets as
 intervals."""
@@ -131,9 +132,13 @@ class Merge:
     def rows(self) -> Iterator[Row]:
         time_at, kind_at, link_at, seq_at = map(self._names.index, ("time_ns", "kind", "link", "link_seq"))
         links = self._links
+
+        def turn(row: Row, node: int) -> tuple[int, bool, int]:
+            return row[time_at], row[kind_at] not in (Kind.SUBMITTED, Kind.CALLED), node
+
         streams = [node.read() for node in self._nodes]
         heads = {node: row for node, stream in enumerate(streams) if (row := next(stream, None)) is not None}
-        ready = [(row[time_at], node) for node, row in heads.items()]
+        ready = [turn(row, node) for node, row in heads.items()]
         heapify(ready)
         out: dict[LinkId, Numbers] = defaultdict(Numbers)
         waiting: dict[tuple[LinkId, int], list[int]] = {}
@@ -145,8 +150,8 @@ class Merge:
                 released = min((heads[node][time_at], node) for nodes in waiting.values() for node in nodes)[1]
                 waiting = {packet: [n for n in nodes if n != released] for packet, nodes in waiting.items()}
                 waiting = {packet: nodes for packet, nodes in waiting.items() if nodes}
-                heappush(ready, (heads[released][time_at], released))
-            _, node = heappop(ready)
+                heappush(ready, turn(heads[released], released))
+            node = heappop(ready)[-1]
             row = heads[node]
             kind, link, number = row[kind_at], row[link_at], row[seq_at]
             arrives = kind == Kind.ARRIVED and node != released
@@ -161,10 +166,10 @@ class Merge:
                 if links.is_lost(link, number) and self._overtaken_are_lost(link):
                     yield (*row[:kind_at], int(Kind.LOST), *row[kind_at + 1 :])
                 for woken in waiting.pop((link, number), []):
-                    heappush(ready, (heads[woken][time_at], woken))
+                    heappush(ready, turn(heads[woken], woken))
             following = next(streams[node], None)
             if following is None:
                 del heads[node]
             else:
                 heads[node] = following
-                heappush(ready, (following[time_at], node))
+                heappush(ready, turn(following, node))

@@ -63,11 +63,14 @@ class LeaseCall:
 
 @dataclass(slots=True, kw_only=True, eq=False)
 class HandOut:
+    """given: the columns of its row."""
+
     name: Name
     receipt: int
     row: int
     ns: int
     call: LeaseCall
+    given: dict[str, int]
 
 
 @dataclass(slots=True, kw_only=True, eq=False)
@@ -148,7 +151,7 @@ class LeaseQueue:
             self.ended[position] = call
         elif kind == Kind.DELIVERED and node in self._in and self._in[node].call in (RECEIVE, RECEIVE_ASIDE):
             name = (row["sender"], row["number"], max(1, row["message"]))
-            one = HandOut(name=name, receipt=row["receipt"], row=position, ns=now, call=self._in[node])
+            one = HandOut(name=name, receipt=row["receipt"], row=position, ns=now, call=self._in[node], given=row)
             self._hands[node].append(one)
             self._in[node].got.append(one)
             self.handed.append(one)

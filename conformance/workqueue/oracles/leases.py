@@ -15,6 +15,7 @@ from scatterproof.conformance.workqueue.oracles.lease_queue import (
     LeaseCall,
     LeaseQueue,
     Name,
+    Put,
     Use,
     add_ns,
     look,
@@ -191,6 +192,28 @@ def batch_as_entries(trace: Trace) -> set[int]:
         ):
             found.add(one.row)
     return found
+
+
+def handed_out_as_put(trace: Trace) -> set[int]:
+    queue, found = look(trace), set()
+    for one in queue.handed:
+        put = queue.puts.get(one.name)
+        if put is None or put.call.row >= one.row:
+            found.add(one.row)
+        elif put.end(one.row) is Outcome.REFUSED:
+            found.update({one.row} if put.call.given["most"] <= 1 else ())
+        elif (put.entry == 1 and _differs(put, one, "digest")) or _differs(put, one, "group"):
+            found.add(one.row)
+    for name, put in queue.puts.items():
+        row = put.call.over
+        if row is not None and put.end(row + 1) is Outcome.REFUSED and queue.of(name, row):
+            found.add(row)
+    return found
+
+
+def _differs(put: Put, one: HandOut, column: str) -> bool:
+    """Whether a hand-out says another value than the put; where one says none, it does not."""
+    return len({put.call.given[column], one.given[column]} - {ABSENT}) > 1
 
 
 def _empty(queue: LeaseQueue) -> dict[int, LeaseCall]:

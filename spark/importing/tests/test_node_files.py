@@ -282,25 +282,37 @@ def test_numbers_are_a_set(added: list[int]) -> None:
 
 def test_logs_that_contradict_each_other_are_merged_all_the_same(tmp_path: Path) -> None:
     """Two nodes each took the other's packet before they sent theirs."""
-    names = schema("broadcast")
-
-    def row(node: int, kind: Kind, link: int, time_ns: int) -> Row:
-        known = {"time_ns": time_ns, "node": node, "kind": int(kind), "link": link, "link_seq": 0}
-        return tuple(known.get(name, ABSENT) for name in names.columns)
-
     logs = [
-        [row(0, Kind.ARRIVED, 1, 5), row(0, Kind.SENT, 0, 6)],
-        [row(1, Kind.ARRIVED, 0, 4), row(1, Kind.SENT, 1, 7)],
+        [_row(0, Kind.ARRIVED, 1, 5), _row(0, Kind.SENT, 0, 6)],
+        [_row(1, Kind.ARRIVED, 0, 4), _row(1, Kind.SENT, 1, 7)],
     ]
+    merge = merge_of(tmp_path, logs)
+    assert sorted(merge.rows()) == sorted(logs[0] + logs[1])
+    assert merge.contradictory
+
+
+def test_at_one_time_calls_and_submissions_come_first(tmp_path: Path) -> None:
+    """Else something would be handed out ahead of its put, by a clock that is too coarse for both."""
+    begins = [_row(1, Kind.CALLED, ABSENT, 5), _row(2, Kind.SUBMITTED, ABSENT, 5)]
+    given = [_row(0, Kind.CALLED, ABSENT, 4), _row(0, Kind.DELIVERED, ABSENT, 5)]
+    merge = merge_of(tmp_path, [given, begins[:1], begins[1:]])
+    assert list(merge.rows()) == [given[0], *begins, given[1]]
+
+
+def _row(node: int, kind: Kind, link: int, time_ns: int) -> Row:
+    known = {"time_ns": time_ns, "node": node, "kind": int(kind), "link": link, "link_seq": 0}
+    return tuple(known.get(name, ABSENT) for name in schema("broadcast").columns)
+
+
+def merge_of(folder: Path, logs: list[list[Row]]) -> Merge:
+    names = schema("broadcast")
     links, nodes = Links(names), []
     for number, rows in enumerate(logs):
-        nodes.append(NodeRows(tmp_path / str(number), names))
+        nodes.append(NodeRows(folder / str(number), names))
         for one in rows:
             nodes[-1].add(one)
             links.note(one)
-    merge = Merge(nodes, names, links, lambda link: True)
-    assert sorted(merge.rows()) == sorted(logs[0] + logs[1])
-    assert merge.contradictory
+    return Merge(nodes, names, links, lambda link: True)
 
 
 def test_the_example_has_a_row_that_cannot_be_read_and_a_run_out_of_order(tmp_path: Path) -> None:

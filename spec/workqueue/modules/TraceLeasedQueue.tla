@@ -255,7 +255,7 @@ HandedOut(queue, call, part) ==
       named == {i \in DOMAIN queue : queue[i].number = part.message}
       which == {n \in DOMAIN call.told.parts : call.told.parts[n].hand = part.hand}
   IN  IF \E n \in which : IsOver(call, n) THEN {"BatchAsEntries"}
-      ELSE IF named = {} THEN IF part.denied THEN {"BatchAsEntries"} ELSE {"WasPut"}
+      ELSE IF named = {} THEN IF part.denied THEN {"BatchAsEntries"} ELSE {"HandedOutAsPut"}
       ELSE LET message == queue[CHOOSE i \in named : TRUE]
            IN  IF message.copy THEN {"DuplicatesDeliverOnce"}
                ELSE IF message.gone THEN {"EndedLeaseIsFenced"}
