@@ -116,9 +116,11 @@ def changes(before: Entries, after: Entries) -> Iterator[ControlRequest]:
             params=_hex(entry.params),
         )
     for group in _only(before.groups, after.groups):
-        yield ControlRequest(verb="multicast", number=group.number)
+        if group.replicas:
+            yield ControlRequest(verb="multicast", number=group.number)
     for group in _only(after.groups, before.groups):
-        yield ControlRequest(verb="multicast", number=group.number, replicas=list(group.replicas))
+        if group.replicas:  # a group without any is a group that is not there
+            yield ControlRequest(verb="multicast", number=group.number, replicas=list(group.replicas))
     if after.clone_session != before.clone_session:
         yield ControlRequest(verb="clone_session", number=after.clone_session, replicas=[(CPU_PORT, 0)])
 

@@ -79,6 +79,16 @@ def test_only_what_changes_is_written_and_what_goes_away_goes_first() -> None:
     assert list(changes(after, after)) == []
 
 
+def test_a_group_without_replicas_is_neither_made_nor_deleted() -> None:
+    full, empty = (
+        Entries(tables=(), groups=(MulticastGroup(number=3, replicas=replicas),)) for replicas in (((1, 0),), ())
+    )
+    none = Entries(tables=(), groups=())
+    assert list(changes(empty, none)) == list(changes(none, empty)) == []
+    assert [step.replicas for step in changes(full, empty)] == [[]]
+    assert [step.replicas for step in changes(empty, full)] == [[(1, 0)]]
+
+
 def test_what_is_noted_is_what_was_asked() -> None:
     noting = Noting(EmbeddedTarget(FRAME_CLOCK, SIZE), "a run")
     noting.write(Entries(tables=(), groups=()))
