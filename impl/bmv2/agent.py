@@ -63,6 +63,8 @@ class Agent:
         self._said = said = tempfile.TemporaryFile()  # noqa: SIM115, it lives as long as the switch
         self._resources.callback(said.close)
         self._switch = self._resources.enter_context(_running(line, said))
+        self._watched = rest.Process(self._switch.pid)
+        self._resources.callback(self._watched.close)
         self._await_server()
         # Only now: the library starts threads, and a process with threads cannot move into a namespace.
         from scatterproof.impl.bmv2.runtime import Runtime
@@ -71,7 +73,7 @@ class Agent:
         self._runtime: Runtime = Runtime(f"{_GRPC[0]}:{_GRPC[1]}", *files)
         self._resources.callback(self._runtime.close)
         self._runtime.enable_digests()
-        self._settle(rest.look(self._switch.pid), least_woken=0)
+        self._settle(self._watched.look(), least_woken=0)
 
     def _keep(self, content: str) -> Path:
         """A path at which the content can be read: a file without a name, so that nothing is left behind."""
@@ -110,15 +112,17 @@ class Agent:
         """Send one packet in, and return all that leaves until the switch rests. At the CPU port: packet-out and
         packet-in."""
         assert self._switch is not None
-        sent, before = room.sent_by_switch(), rest.look(self._switch.pid)
+        sent, before = room.sent(), self._watched.look()
         if port == self._cpu_port:
             self._runtime.packet_out(bytes.fromhex(data))
             self._runtime.barrier()
         else:
             self._wires.send(port, bytes.fromhex(data))
         self._settle(before, least_woken=rest.WOKEN_BY_A_PACKET)
-        found = self._collect(sent)
-        if self._cpu_port is not None or self._has_digests():
+        # The switch rests: what it has told, it has written. Where nothing went over loopback, that is nothing.
+        now = room.sent()
+        found = self._collect(sent, now)
+        if now[room.LOOPBACK] != sent[room.LOOPBACK]:
             self._runtime.barrier()
             self._digests += self._runtime.take_digests()
             found += [(self._cpu_port or 0, packet) for packet in self._runtime.packet_ins()]
@@ -129,7 +133,7 @@ class Agent:
         frames were lost on the way to us."""
         assert self._switch is not None
         frames = [(port, bytes.fromhex(data)) for port, data in packets]
-        sent, before = room.sent_by_switch(), rest.look(self._switch.pid)
+        sent, before = room.sent(), self._watched.look()
         begun = time.monotonic()
         for number, (port, data) in enumerate(frames):
             while (wait_s := begun + number / rate - time.monotonic()) > 0:
@@ -139,14 +143,15 @@ class Agent:
             self._wires.send(port, data)
         seconds = time.monotonic() - begun
         self._settle(before, least_woken=rest.WOKEN_BY_A_PACKET)
-        expected = sum(self._expected(sent).values())
-        found = self._collect(sent, complete=False)
+        now = room.sent()
+        expected = sum(self._expected(sent, now).values())
+        found = self._collect(sent, now, complete=False)
         return seconds, [(port, packet.hex()) for port, packet in found], expected - len(found)
 
     def reset(self) -> None:
         """The pipeline anew: no entries, registers zero, no groups."""
         assert self._switch is not None
-        before = rest.look(self._switch.pid)
+        before = self._watched.look()
         self._runtime.push()
         self._runtime.enable_digests()
         self._settle(before, least_woken=0)
@@ -161,20 +166,18 @@ class Agent:
         assert self._switch is not None
         return self._switch.pid
 
-    def _has_digests(self) -> bool:
-        return self._runtime.has_digests()
-
     def _settle(self, before: rest.Threads, *, least_woken: int) -> None:
         assert self._switch is not None
-        if not rest.wait(self._switch.pid, before, least_woken=least_woken, patience_s=_REST_S):
+        if not rest.wait(self._watched, before, least_woken=least_woken, patience_s=_REST_S):
             raise CannotRun(self._epitaph(f"did not come to rest within {_REST_S:g} s"))
 
-    def _expected(self, before: dict[str, int]) -> dict[int, int]:
-        now = room.sent_by_switch()
+    def _expected(self, before: dict[str, int], now: dict[str, int]) -> dict[int, int]:
         return {port: now[room.near(port)] - before[room.near(port)] for port in self._ports}
 
-    def _collect(self, before: dict[str, int], *, complete: bool = True) -> list[tuple[int, bytes]]:
-        expected = self._expected(before)
+    def _collect(
+        self, before: dict[str, int], now: dict[str, int], *, complete: bool = True
+    ) -> list[tuple[int, bytes]]:
+        expected = self._expected(before, now)
         found = self._wires.collect(expected, _ARRIVE_S)
         if complete and len(found) != sum(expected.values()):
             raise CannotRun(

@@ -19,6 +19,7 @@ from pathlib import Path
 from scatterproof.spec.errors import CannotRun
 
 MTU = 9500
+LOOPBACK = "lo"
 _CLONE_NEWUSER = 0x10000000
 _CLONE_NEWNET = 0x40000000
 _PR_SET_PDEATHSIG = 1
@@ -87,7 +88,7 @@ def wire(ports: Iterable[int]) -> None:
         with suppress(OSError):  # a kernel without IPv6
             Path(f"/proc/sys/net/ipv6/conf/{scope}/disable_ipv6").write_text("1")
     names = [(near(port), far(port)) for port in ports]
-    steps = ["link set lo up"]
+    steps = [f"link set {LOOPBACK} up"]
     for near_end, far_end in names:
         steps.append(f"link add {near_end} mtu {MTU} type veth peer name {far_end} mtu {MTU}")
         steps += [f"link set {end} arp off up" for end in (near_end, far_end)]
@@ -99,8 +100,9 @@ def wire(ports: Iterable[int]) -> None:
             _offloads_off(end)
 
 
-def sent_by_switch() -> dict[str, int]:
-    """Frames that each interface has sent since it was made: for a near end, what the switch let out of that port."""
+def sent() -> dict[str, int]:
+    """Frames that each interface has sent since it was made: for a near end, what the switch let out of that port; for
+    loopback, what went between the switch's server and us."""
     found = {}
     for line in Path("/proc/net/dev").read_text().splitlines()[2:]:
         name, _, columns = line.partition(":")

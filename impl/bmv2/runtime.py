@@ -18,6 +18,7 @@ from p4runtime_sh.p4runtime import (
     P4RuntimeException,
     P4RuntimeWriteException,
     code_pb2,
+    grpc,
     p4runtime_pb2,
 )
 
@@ -161,13 +162,12 @@ class Runtime:
         self._replicas(message, replicas)
         self._write(update)
 
-    def counter(self, name: str, index: int) -> tuple[int, int]:
-        """Packets and bytes of one cell of an indirect counter."""
+    def counter(self, name: str) -> list[tuple[int, int]]:
+        """Packets and bytes of each cell of an indirect counter, by index."""
         entity = p4runtime_pb2.Entity()
         entity.counter_entry.counter_id = self._find(self._counters, "counter", name)
-        entity.counter_entry.index.index = index
-        data = next(self._read(entity)).counter_entry.data
-        return data.packet_count, data.byte_count
+        cells = sorted((one.counter_entry for one in self._read(entity)), key=lambda cell: cell.index.index)
+        return [(cell.data.packet_count, cell.data.byte_count) for cell in cells]
 
     # --- packets and digests
 
@@ -223,10 +223,6 @@ class Runtime:
             update.entity.digest_entry.digest_id = number
             update.entity.digest_entry.config.max_list_size = 1
             self._write(update)
-
-    def has_digests(self) -> bool:
-        """Whether the program sends any."""
-        return bool(self._digests)
 
     def take_digests(self) -> list[tuple[str, list[int]]]:
         """Name and fields of each digest since the last call."""
@@ -303,14 +299,14 @@ class Runtime:
             raise WriteRefused(code_pb2.Code.Name(one.canonical_code), one.message) from None
         except P4RuntimeErrorFormatException as error:
             raise WriteRefused("UNKNOWN", str(error)) from None
-        except shell.grpc.RpcError as error:
+        except grpc.RpcError as error:
             raise WriteRefused(error.code().name, error.details()) from None
 
     def _read(self, entity: Any) -> Iterator[Any]:
         try:
             for answer in self._client.read_one(entity):
                 yield from answer.entities
-        except shell.grpc.RpcError as error:
+        except grpc.RpcError as error:
             raise WriteRefused(error.code().name, error.details()) from None
 
 

@@ -256,7 +256,11 @@ class _Counter:
         self._name, self._ask = name, ask
 
     def __getitem__(self, index: int) -> CounterValue:
-        return CounterValue(*self._ask("counter", self._name, index))
+        return self.values()[index]
+
+    def values(self) -> list[CounterValue]:
+        """What each cell has counted, in one request."""
+        return [CounterValue(*cell) for cell in self._ask("counter", self._name)]
 
 
 def encode(entry: ControlEntry) -> dict[str, Any]:

@@ -19,7 +19,6 @@ from scatterproof.impl.totalorder.p4.entries import Entries
 from scatterproof.impl.totalorder.p4.frames import CPU_PORT
 from scatterproof.spec.errors import CannotRun
 
-_REASONS = 16
 NOTHING = Entries(tables=(), groups=(), clone_session=0)
 One = TypeVar("One")
 
@@ -71,8 +70,7 @@ class Bmv2Target:
         return self.switch.process(port, data)
 
     def refusals(self) -> Sequence[int]:
-        counters = self.switch.counters[REFUSALS]
-        return [counters[reason].packets for reason in range(_REASONS)]
+        return [cell.packets for cell in self.switch.counters[REFUSALS].values()]
 
     def close(self) -> None:
         self._idle.give_back(self.switch)
