@@ -28,8 +28,8 @@ Threads = dict[str, bytes]
 
 
 class Process:
-    """A process that is looked at again and again: what tells of its threads stays open, as opening it anew is most of
-    what a look costs."""
+    """A process that is looked at again and again: the files about its threads stay open, as opening them anew is most
+    of what a look costs."""
 
     def __init__(self, pid: int) -> None:
         """Raises CannotRun where the kernel does not tell what threads have run."""
@@ -44,7 +44,7 @@ class Process:
         """What its threads have run; none when the process has ended."""
         while True:
             try:
-                # What tells of a thread that has ended raises; one more thread is one more link.
+                # To read about a thread that has ended raises; one more thread is one more link.
                 if (links := os.stat(self._folder).st_nlink) != self._links:
                     self.close()
                     names = os.listdir(self._folder)
