@@ -19,37 +19,42 @@ from random import Random
 import msgspec
 
 from scatterproof.conformance import case, protocol
-from scatterproof.conformance.judge import judged, refuse
+from scatterproof.conformance.checks.online import Broken, Monitor
+from scatterproof.conformance.judge import all_checks, conclude, refuse
 from scatterproof.conformance.network.run import simulate
 from scatterproof.conformance.protocol import Plugin
-from scatterproof.conformance.verdict import Verdict
 from scatterproof.fuzz.core_mutants import CoreMutant
+from scatterproof.fuzz.damages import damaged, draw_edit, kept, renumbered, trace_files
 from scatterproof.fuzz.protocol import load
 from scatterproof.fuzz.trying import FAILURES, AnyBench, Given, Tried, TriedOutcome, bounded, said_of
 from scatterproof.spec import trace_ndjson
 from scatterproof.spec.errors import BadInput
-from scatterproof.spec.trace import Kind, Row, Trace, rows_of_packet, schema
+from scatterproof.spec.trace import Trace
 
-TRACES = Path(__file__).resolve().parents[1] / "conformance" / "traces"
 CHECKS, SHARED, PREMISES, ORACLES = "checks", "what checks share", "premises", "oracles"
 DAMAGED = 4  # of each labelled trace, and of each case's run
 _LONGEST = 120  # rows of a run to damage
 _LONGEST_WHOLE = 300  # rows of a run that oracles look at: they are slow on long ones
 _ALL = 1 << 62
-_EXTREMES = (-(1 << 63), -1, 0, 1, (1 << 63) - 1)
 
 
 class Said(msgspec.Struct, frozen=True):
-    """What a judge says of a trace.
+    """What judges say of a trace.
 
-    broken: (clause, row).
+    broken: (clause, row), though the trace may not record all that a clause rests on. Rows at which a clause is left
+        open count, too: oracles of a doubt name the same.
     idle: of the clauses that must be at stake, those that are not.
-    words: of violations; or of why the trace is refused.
+    refused: whether no check may look at it, or a premise is broken; then nothing else counts.
+    found: all that checks and premises found, with what is put into words; none of oracles.
     """
 
     broken: frozenset[tuple[str, int]]
     idle: frozenset[str] = frozenset()
-    words: tuple[str, ...] = ()
+    refused: bool = False
+    found: frozenset[Broken] = frozenset()
+
+
+NOTHING = Said(frozenset())
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -100,7 +105,7 @@ class JudgeBench(AnyBench[Known]):
     def __init__(
         self,
         name: str,
-        damaged: int = DAMAGED,
+        times: int = DAMAGED,
         *,
         longest: int = _ALL,
         seed: int = 1,
@@ -112,28 +117,37 @@ class JudgeBench(AnyBench[Known]):
         make_node = load(name).node_with({})
         runs = ((one.id, simulate(one.schedule, make_node), one.at_stake) for one in case.cases(name))
         labelled = [(path.stem, trace_ndjson.read(path), _at_stake(path)) for path in sorted(trace_files(name))]
-        self._known: list[Known] = []
+        self.known: list[Known] = []
         with self.reached:
             for title, trace, at_stake in labelled:
-                self._known.append(self._look(title, trace, at_stake, labelled=True))
-                self._known.append(self._look(f"{title}, renumbered", renumbered(trace), at_stake, labelled=True))
-            self._known += [self._look(*one) for one in runs if len(one[1].rows) <= longest]
-            for base in list(self._known):
-                draw = Random(f"{seed} {base.name}")
-                for number in range(damaged):
-                    again = self._look(f"{base.name}, damage {number}", damage(base.trace, draw), (), damaged=True)
-                    if again.checks.broken == again.oracles.broken:
-                        self._known.append(again)
-                    else:
-                        self.parted.append(again.name)
-        self._known.sort(key=lambda known: (known.damaged, not known.labelled, len(known.trace.rows)))
+                self.known.append(self._look(title, trace, at_stake, labelled=True))
+                self.known.append(self._look(f"{title}, renumbered", renumbered(trace), at_stake, labelled=True))
+            self.known += [self._look(*one) for one in runs if len(one[1].rows) <= longest]
+            for title, trace in chain(kept(name), _drawn(list(self.known), times, seed)):
+                again = self.agreed(title, trace)
+                if again is None:
+                    self.parted.append(title)
+                else:
+                    self.known.append(again)
+            self._judges_of = self._touched(
+                [one.trace for one in self.known[: 2 * len(labelled) : 2] if not one.checks.refused]
+            )
+        self.known.sort(key=lambda known: (known.damaged, not known.labelled, len(known.trace.rows)))
+
+    def agreed(self, title: str, trace: Trace) -> Known | None:
+        """A damaged run, or None where checks and oracles say different things of it, or cannot judge it."""
+        try:
+            again = self._look(title, trace, (), damaged=True)
+        except FAILURES:
+            return None
+        return again if again.checks.broken == again.oracles.broken else None
 
     def _look(
         self, name: str, trace: Trace, at_stake: tuple[str, ...], *, labelled: bool = False, damaged: bool = False
     ) -> Known:
         self._tell(name)
         checks = by_checks(trace, at_stake)
-        unseen = (not checks.broken and bool(checks.words)) or len(trace.rows) > _LONGEST_WHOLE
+        unseen = checks.refused or len(trace.rows) > _LONGEST_WHOLE
         return Known(
             name=name,
             trace=trace,
@@ -146,34 +160,55 @@ class JudgeBench(AnyBench[Known]):
         )
 
     def given_to(self, mutant: CoreMutant, bit: int) -> list[Known]:
-        return [known for known in self._known if known.blocks & bit]
+        return [known for known in self.known if known.blocks & bit]
+
+    def _touched(self, traces: Sequence[Trace]) -> dict[str, frozenset[str]]:
+        """By function, the clauses whose checks, or oracles, run it on these traces."""
+        found: dict[str, set[str]] = {}
+        for clause in {one.clause for one in all_checks(self.plugin)}:
+            for trace in traces:
+                _monitored(self.plugin, trace, frozenset({clause}))
+                by_oracles(self.plugin, trace, frozenset({clause}))
+            for block in self.reached.names(self.reached.bits()):
+                found.setdefault(block.place, set()).add(clause)
+        return {place: frozenset(clauses) for place, clauses in found.items()}
 
     def meet(self, given: Known, found: Tried) -> Tried:
         killed = msgspec.structs.replace(found, instance=given.name, differing=found.differing + 1)
-        oracles = self.mutants[found.mutant].area == ORACLES
+        mutant = self.mutants[found.mutant]
+        # Whom a function is new to is asked by none of the others.
+        only = self._judges_of.get(mutant.place)
+        oracles = mutant.area == ORACLES
         due = given.oracles if oracles else given.checks
         try:
             with bounded():
-                now = by_oracles(self.plugin, given.trace) if oracles else by_checks(given.trace, given.at_stake)
+                if oracles:
+                    now = by_oracles(self.plugin, given.trace, only, due)
+                else:
+                    now = by_checks(given.trace, given.at_stake, only, due)
         except FAILURES as error:
             return msgspec.structs.replace(killed, outcome=TriedOutcome.BY_CRASH, why=said_of(error))
-        refused = bool(now.words) != bool(due.words) and not oracles
         clauses = tuple(sorted({clause for clause, _ in now.broken ^ due.broken} or now.idle ^ due.idle))
-        if given.damaged and (clauses or refused):
-            return msgspec.structs.replace(killed, outcome=TriedOutcome.BY_DAMAGE, clauses=clauses)
-        if now.broken != due.broken or refused:
-            return msgspec.structs.replace(killed, outcome=TriedOutcome.BY_CLAUSE, clauses=clauses)
-        if now.idle != due.idle:
-            return msgspec.structs.replace(killed, outcome=TriedOutcome.BY_IDLENESS, clauses=clauses)
-        if given.labelled and now.words != due.words:
-            return msgspec.structs.replace(
-                killed, outcome=TriedOutcome.BY_WORDS, why=str(set(now.words) - set(due.words))
-            )
-        return msgspec.structs.replace(found, differing=found.differing + (now != due))
+        outcome = TriedOutcome.SURVIVED
+        if now.broken != due.broken or now.refused != due.refused:
+            outcome = TriedOutcome.BY_DAMAGE if given.damaged else TriedOutcome.BY_CLAUSE
+        elif now.idle != due.idle:
+            outcome = TriedOutcome.BY_IDLENESS
+        elif given.labelled and now.found != due.found and _words(given, now) != _words(given, due):
+            outcome = TriedOutcome.BY_WORDS
+        if outcome is TriedOutcome.SURVIVED:
+            return msgspec.structs.replace(found, differing=found.differing + (now != due))
+        return msgspec.structs.replace(killed, outcome=outcome, clauses=clauses)
 
 
-def trace_files(name: str) -> Iterator[Path]:
-    return TRACES.glob(f"{name}/*/*.ndjson")
+def _drawn(bases: Sequence[Known], times: int, seed: int) -> Iterator[tuple[str, Trace]]:
+    """Each of them damaged so often, in one place, by the seed; of long ones the beginning."""
+    for base in bases:
+        draw = Random(f"{seed} {base.name}")
+        trace = damaged(base.trace, f"cut {_LONGEST}") if base.trace.rows else base.trace
+        for _ in range(times):
+            how = draw_edit(trace, draw)
+            yield f"{base.name}: {how}", damaged(trace, how)
 
 
 def _at_stake(path: Path) -> tuple[str, ...]:
@@ -181,84 +216,60 @@ def _at_stake(path: Path) -> tuple[str, ...]:
     return (path.stem.split(".")[0],) if path.parent.name == "conforming" else ()
 
 
-def by_checks(trace: Trace, at_stake: Sequence[str]) -> Said:
-    """Rows at which a clause is left open count as those that break it: oracles of a doubt name the same rows."""
-    try:
-        refuse(trace)
-        judging = judged(trace)
-        results = judging.results(trace.rows, shown=_ALL)
-    except BadInput as error:
-        return Said(frozenset(), words=(str(error),))
-    violations = [violation for result in results for violation in result.violations]
-    left_open = [one for one in results if one.verdict is Verdict.INCONCLUSIVE and one.name in judging.doubts]
-    doubts = {(one.clause, position) for one in left_open for position in judging.doubts[one.name]}
-    return Said(
-        frozenset((violation.clause, violation.position) for violation in violations) | doubts,
-        frozenset(one.clause for one in results if one.clause in at_stake and one.verdict is not Verdict.PASS),
-        (*(violation.sentence for violation in violations), *(one.reason for one in left_open)),
-    )
+def by_checks(trace: Trace, at_stake: Sequence[str], only: frozenset[str] | None = None, else_: Said = NOTHING) -> Said:
+    """What the checks and premises say. only: ask those of these clauses, and take from `else_` what the others say."""
+    plugin = protocol.load(trace.header.protocol)
+    everything, count = all_checks(plugin), len(plugin.checks)
+    if only is None or else_.refused:
+        try:
+            refuse(trace)
+            plugin.surroundings(trace.header)
+        except BadInput:
+            return Said(frozenset(), refused=True)
+    numbers, monitor = _monitored(plugin, trace, only)
+    found = {one._replace(check=numbers[one.check]) for one in monitor.broken}
+    idle = {
+        everything[at].clause
+        for at, held in zip(numbers, monitor.held, strict=True)
+        if held == 0 and at < count and not everything[at].doubt and everything[at].clause in at_stake
+    }
+    if only is not None:
+        found |= {one for one in else_.found if everything[one.check].clause not in only}
+        idle |= else_.idle - only
+    if any(one.check >= count for one in found):
+        return Said(frozenset(), refused=True, found=frozenset(found))
+    broken = frozenset((everything[one.check].clause, one.position) for one in found)
+    return Said(broken, frozenset(idle), found=frozenset(found))
 
 
-def by_oracles(plugin: Plugin, trace: Trace) -> Said:
-    """What the oracles say. They cache what they found about the last trace, by its identity, so each call gets a new
-    object."""
+def _words(given: Known, said: Said) -> list[str]:
+    """What users read of it. Not every number that a check finds is in a sentence."""
+    plugin, broken = protocol.load(given.trace.header.protocol), sorted(said.found)
+    held = [1] * len(all_checks(plugin))
+    results = conclude(plugin, given.trace.header, held, broken, given.trace.rows, shown=_ALL)
+    return [*(one.reason for one in results), *(violation.sentence for one in results for violation in one.violations)]
+
+
+def _monitored(plugin: Plugin, trace: Trace, only: frozenset[str] | None) -> tuple[list[int], Monitor]:
+    """The numbers of the checks that apply, of these clauses, and their monitor after the trace."""
+    around = plugin.surroundings(trace.header)
+    applies = around["applies"]
+    assert not isinstance(applies, int)
+    checks = [
+        (at, one) for at, one in enumerate(all_checks(plugin)) if applies[at] and (only is None or one.clause in only)
+    ]
+    monitor = Monitor([one for _, one in checks], plugin.columns, around)
+    for position, row in enumerate(trace.rows):
+        monitor.observe(position, row)
+    return [at for at, _ in checks], monitor
+
+
+def by_oracles(plugin: Plugin, trace: Trace, only: frozenset[str] | None = None, else_: Said = NOTHING) -> Said:
+    """What the oracles say; `only` and `else_` as of `by_checks`. They cache what they found about the last trace, by
+    its identity, so each call gets a new object."""
     again = Trace(trace.header, trace.rows)
-    found = ((check, plugin.oracles[check.name](again)) for check in plugin.applicable(trace.header))
-    return Said(frozenset((check.clause, position) for check, positions in found for position in positions))
-
-
-def renumbered(trace: Trace) -> Trace:
-    """The same run with nodes and links numbered from the other end. Most labelled traces are about host, link and row
-    0, so a judge that confuses them with one another would not show it."""
-    header, names = trace.header, schema(trace.header.protocol)
-    nodes, links = len(header.topology.nodes), len(header.topology.links)
-    other = dict.fromkeys(("node", "sender", "receiver"), nodes - 1) | {"link": links - 1}
-    last = [other.get(name, -1) for name in names.columns]
-    rows = [tuple(end - v if 0 <= v <= end else v for v, end in zip(row, last, strict=True)) for row in trace.rows]
-    topology = msgspec.structs.replace(
-        header.topology,
-        nodes=header.topology.nodes[::-1],
-        links=tuple(
-            msgspec.structs.replace(link, source=nodes - 1 - link.source, target=nodes - 1 - link.target)
-            for link in reversed(header.topology.links)
-        ),
-    )
-    complete = {kind: tuple(nodes - 1 - node for node in of) for kind, of in header.complete.items()}
-    return Trace(msgspec.structs.replace(header, topology=topology, complete=complete), rows)
-
-
-def damage(trace: Trace, draw: Random) -> Trace:
-    """A copy of its beginning with one row changed, doubled, moved or left out; submissions, calls and the end stay."""
-    names = schema(trace.header.protocol).columns
-    rows = list(trace.rows)
-    ends = rows[-1:] if rows[-1][names.index("kind")] == Kind.ENDED else []
-    rows = rows[: len(rows) - len(ends)][:_LONGEST]
-    places = [at for at, row in enumerate(rows) if row[names.index("kind")] not in (Kind.SUBMITTED, Kind.CALLED)]
-    if not places or len(rows) + len(ends) < 2:
-        return Trace(trace.header, [*rows, *ends])
-    at = draw.choice(places)
-    match draw.choice(("value", "value", "value", "value", "delete", "double", "move")):
-        case "delete":
-            del rows[at]
-        case "double":
-            rows.insert(draw.choice(places), rows[at])
-        case "move":
-            rows.insert(draw.choice(places), rows.pop(at))
-        case _:
-            rows = _changed(rows, at, names, draw)
-    return Trace(trace.header, [*rows, *ends])
-
-
-def _changed(rows: list[Row], at: int, names: tuple[str, ...], draw: Random) -> list[Row]:
-    """One column takes a value near by, of another row, or at an edge: in the row, or wherever its packet is."""
-    free = [name for name in names if name not in ("time_ns", "node", "kind", "link")]
-    place = names.index(draw.choice(free))
-    old = rows[at][place]
-    new = draw.choice((old - 1, old + 1, draw.choice(rows)[place], draw.choice(rows)[place], draw.choice(_EXTREMES)))
-    if not -(1 << 63) <= new < 1 << 63:
-        new = 0
-    everywhere = rows[at][names.index("link_seq")] >= 0 and draw.random() < 0.5
-    changed = list(rows)
-    for same in rows_of_packet(names, rows, at) if everywhere else [at]:
-        changed[same] = (*rows[same][:place], new, *rows[same][place + 1 :])
-    return changed
+    checks = [check for check in plugin.applicable(trace.header) if only is None or check.clause in only]
+    broken = {(check.clause, position) for check in checks for position in plugin.oracles[check.name](again)}
+    if only is not None:
+        broken |= {pair for pair in else_.broken if pair[0] not in only}
+    return Said(frozenset(broken))

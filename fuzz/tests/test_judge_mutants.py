@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from pathlib import Path
 from random import Random
 from typing import cast
 
@@ -12,8 +13,10 @@ from scatterproof.conformance import case
 from scatterproof.conformance import protocol as conformance_protocol
 from scatterproof.conformance.broadcast.view import label
 from scatterproof.conformance.judge import judge_by_oracles
-from scatterproof.fuzz import judging
+from scatterproof.fuzz import damages, judging
 from scatterproof.fuzz.core_mutants import CoreMutant, functions_of, modules_of, mutants_of, within
+from scatterproof.fuzz.damage_search import DamageSearch
+from scatterproof.fuzz.damages import EDITS, damaged, draw_edit, kept, labelled, renumbered, trace_files, write_kept
 from scatterproof.fuzz.judging import (
     CHECKS,
     ORACLES,
@@ -22,15 +25,13 @@ from scatterproof.fuzz.judging import (
     JudgeBench,
     by_checks,
     by_oracles,
-    damage,
     judge_areas,
-    renumbered,
-    trace_files,
 )
 from scatterproof.fuzz.survivors import triage
 from scatterproof.fuzz.trying import Tried, TriedOutcome
 from scatterproof.spec import trace_ndjson
 from scatterproof.spec.clauses import protocols
+from scatterproof.spec.errors import BadInput
 from scatterproof.spec.trace import Kind, schema
 
 
@@ -110,14 +111,32 @@ def test_mutants_end_as_they_deserve(bench: JudgeBench, place: str, after: str, 
     assert tried(bench, place, after).outcome is outcome
 
 
-def test_damage_is_one_place_and_the_same_for_a_seed() -> None:
-    trace = trace_ndjson.read(sorted(trace_files("totalorder"))[0])
-    kind = schema("totalorder").index("kind")
-    damaged = [damage(trace, Random(seed)) for seed in range(40)]
-    assert [again.rows for again in damaged] == [damage(trace, Random(seed)).rows for seed in range(40)]
-    assert sum(again.rows != trace.rows for again in damaged) > 20
-    submitted = [row for row in trace.rows if row[kind] == Kind.SUBMITTED]
-    assert all([row for row in again.rows if row[kind] == Kind.SUBMITTED] == submitted for again in damaged)
+@pytest.mark.parametrize("name", sorted(protocols()))
+def test_checks_and_oracles_say_the_same_of_the_damaged_traces_that_are_kept(name: str) -> None:
+    plugin = conformance_protocol.load(name)
+    for title, trace in kept(name):
+        said = by_checks(trace, ())
+        assert said.refused or said.broken == by_oracles(plugin, trace).broken, title
+
+
+def test_an_edit_is_the_same_for_a_seed_and_can_be_done() -> None:
+    words = set[str]()
+    for trace in labelled("workqueue").values():
+        edits = [draw_edit(trace, Random(seed)) for seed in range(20)]
+        assert edits == [draw_edit(trace, Random(seed)) for seed in range(20)]
+        assert any(damaged(trace, edit) != trace for edit in edits)
+        words |= {edit.partition(" ")[0] for edit in edits}
+    assert words >= {*EDITS, "take", "parameter"} - {"set-packet"}
+
+
+@pytest.mark.parametrize("how", ["delete 999", "set 0 nothing 1", "mend 3"])
+def test_an_edit_that_cannot_be_done_is_told(how: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    path = tmp_path / "damages.toml"
+    monkeypatch.setattr(damages, "kept_file", lambda name: path)
+    base = next(iter(labelled("broadcast")))
+    write_kept("broadcast", {base: ["delete 0", how]})
+    with pytest.raises(BadInput, match=f"{path}: {base}: {how}: .*; take it out"):
+        list(kept("broadcast"))
 
 
 # Of two messages of one timestamp that of the sender with the lesser number is first.
@@ -130,20 +149,20 @@ def test_who_has_which_number_changes_no_verdict_but_that_on_ties() -> None:
         trace = trace_ndjson.read(path)
         assert renumbered(renumbered(trace)) == trace
         said, again = by_checks(trace, ()), by_checks(renumbered(trace), ())
-        if (said.broken, bool(said.words)) != (again.broken, bool(again.words)):
+        if (said.broken, said.refused) != (again.broken, again.refused):
             told.add(path.stem)
     assert told == TIES
 
 
-def test_a_trace_that_is_refused_is_told_by_its_words() -> None:
+def test_a_trace_that_is_refused_breaks_nothing() -> None:
     trace = trace_ndjson.read(sorted(trace_files("broadcast"))[0])
     names = schema("broadcast").columns
     at = next(n for n, row in enumerate(trace.rows) if row[names.index("kind")] == Kind.SENT)
     rows = list(trace.rows)
     rows[at] = tuple(9 if name == "link_seq" else value for name, value in zip(names, rows[at], strict=True))
     said = by_checks(type(trace)(trace.header, rows), ())
+    assert said.refused
     assert not said.broken
-    assert "number the packets" in said.words[0]
     assert judge_by_oracles(trace)
 
 
@@ -154,3 +173,21 @@ def test_rows_that_leave_a_clause_open_are_named_by_checks_and_oracles_alike() -
     said = by_checks(trace, ())
     assert {position for _, position in said.broken} == {11}
     assert said.broken == by_oracles(plugin, trace).broken
+
+
+@pytest.mark.slow
+def test_what_is_searched_for_tells_a_mutant_and_is_judged_alike(
+    bench: JudgeBench, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(bench, "known", [])
+    search = DamageSearch(bench, 1)
+    monkeypatch.setattr(search, "kept", {})
+    after = "return violated(0, 0, row.number, -1) if False else HOLDS"
+    search.alive = [next(m for m in bench.mutants.values() if ONCE in m.name and m.after == after)]
+    search.search(5.0)
+    assert search.alive == []
+    [(base, [how])] = search.kept.items()
+    trace = damaged(labelled("broadcast")[base], how)
+    said = by_checks(trace, ())
+    assert "BC-URB-ONCE" in {clause for clause, _ in said.broken}
+    assert said.broken == by_oracles(bench.plugin, trace).broken

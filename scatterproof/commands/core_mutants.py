@@ -25,7 +25,8 @@ from scatterproof.core_mutant_report import (
     survivor_rows,
 )
 from scatterproof.fuzz.core_mutants import CoreMutant
-from scatterproof.fuzz.judging import DAMAGED, JudgeBench, trace_files
+from scatterproof.fuzz.damages import kept_file, trace_files
+from scatterproof.fuzz.judging import DAMAGED, JudgeBench
 from scatterproof.fuzz.mutant_journal import MutantJournal, measured
 from scatterproof.fuzz.mutant_rates import Rate, rates
 from scatterproof.fuzz.survivors import SurvivorEntry, file_of, triage
@@ -80,7 +81,7 @@ def command(
         with Progress(f"What is as it is, on all stimuli of {chosen}") as progress:
             bench: AnyBench[Any] = (JudgeBench if judges else CoreBench)(chosen, count, on_progress=progress)
         mutants = sampled(_named(bench, only), sample, seed)
-        what = measured(chosen, bench.areas, count, trace_files(chosen) if judges else ())
+        what = measured(chosen, bench.areas, count, (*trace_files(chosen), kept_file(chosen)) if judges else ())
         journal = MutantJournal(folder / f"{chosen}.ndjson", what, resume=resume)
         _try_all(bench, mutants, journal, jobs or os.cpu_count() or 1)
     found = [journal.known[mutant.name] for mutant in mutants]

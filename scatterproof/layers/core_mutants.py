@@ -74,7 +74,7 @@ JUDGES = ChangedCode(
     sample=40,
     options="--judges",
     judges=True,
-    bench=partial(JudgeBench, damaged=0, longest=_LONGEST),
+    bench=partial(JudgeBench, times=0, longest=_LONGEST),
     weight=15.0,
 )
 SUBJECTS = (CORES, JUDGES)

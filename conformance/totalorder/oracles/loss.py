@@ -121,7 +121,7 @@ def order_survives_loss(trace: Trace) -> set[int]:
             if late and earlier.node == delivery.node:
                 broken.add(delivery.position)
     # Without beacons the last messages wait for ever; nodes and links that stop may lose messages for ever.
-    if whole.environment is Environment.D5 or whole.of(Kind.CRASHED) or _somebody_given_up(whole):
+    if not whole.events or whole.environment is Environment.D5 or whole.of(Kind.CRASHED) or _somebody_given_up(whole):
         return broken
     incomplete = len(whole.delivered) < len(whole.of(Kind.SUBMITTED))
     return broken | positions(event for event in whole.of(Kind.ENDED) if incomplete and event.settled)
