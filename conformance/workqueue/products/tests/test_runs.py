@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from itertools import count
+from itertools import chain, count, groupby
 
 import pytest
 
@@ -13,6 +13,7 @@ from scatterproof.conformance.verdict import Verdict
 from scatterproof.conformance.workqueue.products.every import PRODUCTS
 from scatterproof.conformance.workqueue.products.tests.runs import BROKEN, KEPT
 from scatterproof.spec.trace import Trace
+from scatterproof.spec.workqueue.messages import CallName
 
 pytestmark = pytest.mark.slow
 RUNS = 4
@@ -71,8 +72,12 @@ def test_a_mistake_is_found_by_checks_and_oracles(
 def test_without_any_one_step_nothing_is_broken(
     product: Product, play: Play, clause: str, mistake: str, steps: Sequence[object]
 ) -> None:
-    for left_out in range(len(steps)):
-        rest = [step for number, step in enumerate(steps) if number != left_out]
+    """Of steps that are the same, one after the other, any one is the same to leave out. A receive is only repeated
+    because a loaded server now and then has nothing for the first: all of these are left out."""
+    alike = [list(group) for _, group in groupby(steps)]
+    for place, group in enumerate(alike):
+        kept = [] if getattr(group[0], "call", None) in (CallName.RECEIVE, CallName.RECEIVE_ASIDE) else group[1:]
+        rest = list(chain(*alike[:place], kept, *alike[place + 1 :]))
         assert _failed(product, play(_name(), rest, 0)) == []
 
 
