@@ -180,7 +180,7 @@ def test_what_is_searched_for_tells_a_mutant_and_is_judged_alike(
     bench: JudgeBench, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(bench, "known", [])
-    search = DamageSearch(bench, 1)
+    search = DamageSearch(bench, 1, lambda mutants: [bench.try_mutant(mutant) for mutant in mutants])
     monkeypatch.setattr(search, "kept", {})
     after = "return violated(0, 0, row.number, -1) if False else HOLDS"
     search.alive = [next(m for m in bench.mutants.values() if ONCE in m.name and m.after == after)]
