@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from functools import cached_property
+from functools import cached_property, lru_cache
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -172,6 +172,7 @@ class Gauge:
         return Kernel([*checks, *([self.actions.check] if self.actions else [])], self.columns)
 
 
+@lru_cache(maxsize=256)
 def hops(topology: Topology) -> np.ndarray[Any, np.dtype[np.int64]]:
     """How many links data take from each node to each other, a row a node, in one array; 0 where there is no way."""
     table = np.array(route(topology).next_link, dtype=np.int64)

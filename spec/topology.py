@@ -103,8 +103,11 @@ def route(topology: Topology) -> Routes:
     may take different ones. Raises BadInput for an invalid topology."""
     validate(topology)
     ends = topology.having(Role.HOST, Role.CLIENT)
-    ingress = [topology.ingress(v) for v in range(len(topology.nodes))]
-    egress = [topology.egress(v) for v in range(len(topology.nodes))]
+    ingress: list[list[LinkId]] = [[] for _ in topology.nodes]
+    egress: list[list[LinkId]] = [[] for _ in topology.nodes]
+    for number, link in enumerate(topology.links):
+        ingress[link.target].append(number)
+        egress[link.source].append(number)
     table = [[NO_LINK] * len(topology.nodes) for _ in topology.nodes]
     reaching: list[set[LinkId]] = [set() for _ in topology.links]
     used: set[LinkId] = set()
@@ -142,7 +145,7 @@ def validate(topology: Topology) -> None:
         raise BadInput("topology: there is no host; add nodes with role 'host'")
 
 
-def _distances(topology: Topology, ingress: list[tuple[LinkId, ...]], receiver: NodeId) -> dict[NodeId, int]:
+def _distances(topology: Topology, ingress: list[list[LinkId]], receiver: NodeId) -> dict[NodeId, int]:
     """Hops to `receiver` from itself and from every switch that has a path through switches alone."""
     distance = {receiver: 0}
     queue = deque([receiver])

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from functools import lru_cache
 from typing import TypeAlias
 
 import numpy as np
@@ -17,6 +18,12 @@ Surroundings: TypeAlias = dict[str, "int | npt.NDArray[np.int64]"]
 def surroundings(topology: Topology, parameters: Mapping[str, int]) -> Surroundings:
     """A network as numbers and arrays by name, with the protocol's own parameters as integers.
     next_link[v * node_count + h] is node v's egress link towards host or client h, or -1."""
+    return {**_network(topology), **parameters}
+
+
+@lru_cache(maxsize=256)
+def _network(topology: Topology) -> Surroundings:
+    """All runs in it share the arrays: steps only read them."""
     return {
         "node_count": len(topology.nodes),
         "link_count": len(topology.links),
@@ -25,7 +32,6 @@ def surroundings(topology: Topology, parameters: Mapping[str, int]) -> Surroundi
         "link_source": array([link.source for link in topology.links]),
         "link_target": array([link.target for link in topology.links]),
         "next_link": array([link for row in route(topology).next_link for link in row]),
-        **parameters,
     }
 
 

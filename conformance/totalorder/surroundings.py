@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
+from functools import lru_cache
 
 import numpy as np
 import numpy.typing as npt
@@ -20,6 +21,11 @@ def barrier_links(topology: Topology, parameters: Mapping[str, Parameter]) -> Su
         all.
     ingress_links[ingress_first[n]:ingress_first[n + 1]]: the ingress links of node n that data can take.
     """
+    return _barrier_links(topology)
+
+
+@lru_cache(maxsize=256)
+def _barrier_links(topology: Topology) -> Surroundings:
     routes = route(topology)
     ingress = [[link for link in topology.ingress(n) if link in routes.used] for n in range(len(topology.nodes))]
     feeds_first, feeds_links = _packed(routes.reaching)
