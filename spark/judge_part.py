@@ -22,7 +22,7 @@ from scatterproof.conformance.protocol import gauge, load
 from scatterproof.conformance.verdict import ClauseResult
 from scatterproof.spark.compiling import compile_at_once
 from scatterproof.spark.measured import Measured
-from scatterproof.spark.read import BATCH_ROWS, Part, RunSpan, read_batches, read_spans
+from scatterproof.spark.read import BATCH_ROWS, Part, RunSpan, SideBySide, read_batches, read_spans
 from scatterproof.spec.core import Parameter
 from scatterproof.spec.errors import BadInput
 from scatterproof.spec.trace import Header, Row, schema
@@ -101,7 +101,7 @@ def _fed(
     # Where no row is kept, only what is judged is read.
     every = schema(part.protocol).columns
     names = every if most_kept or measures else tuple({*checks.columns, "kind", "node", "link"})
-    batches = read_batches(part, ("run", *names), batch_rows)
+    batches, side_by_side = read_batches(part, ("run", *names), batch_rows), SideBySide(batch_rows)
     batch, at, left = {}, 0, 0
     for span in read_spans(part):
         place = f"{part.events}: run {span.header.run}"
@@ -120,7 +120,7 @@ def _fed(
                 batch, at = next(batches), 0
                 left = len(batch["kind"])
             take = min(left, span.rows - done)
-            piece = {name: values[at : at + take] for name, values in batch.items()}
+            piece = side_by_side({name: values[at : at + take] for name, values in batch.items()})
             if (piece["run"] != span.header.run).any():
                 raise BadInput(f"{place} is mixed with others, or not in the order of {part.runs_file}; make it again")
             rules.refuse(piece, base=done, place=place)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import NamedTuple
@@ -19,6 +19,7 @@ from scatterproof.spec.trace import Header
 from scatterproof.spec.trace_parquet import events_schema, read_counts, read_headers, reading, require_columns
 
 BATCH_ROWS = 1 << 16
+_PAGE, _APART = 512, 24  # numbers
 
 
 class Pair(NamedTuple):
@@ -100,6 +101,25 @@ def read_batches(
                 if batch.column(name).null_count:
                     raise BadInput(f"{part.events}: column {name} has empty places; every row needs a value")
             yield {name: _numbers(batch.column(name)) for name in columns}
+
+
+class SideBySide:
+    """Copies columns so that they do not push one another out of the processor's caches. Arrow puts each at the start
+    of a page, and equal places of more than eight pages share a place of a cache: a check that reads a row in twenty
+    columns would wait for each of them. What it gives is valid until it gives the next."""
+
+    def __init__(self, rows: int) -> None:
+        self._width = -(-rows // _PAGE) * _PAGE + _APART
+        self._whole = np.empty(0, np.int64)
+
+    def __call__(self, columns: Mapping[str, npt.NDArray[np.int64]]) -> dict[str, npt.NDArray[np.int64]]:
+        if len(self._whole) < len(columns) * self._width:
+            self._whole = np.empty(len(columns) * self._width, np.int64)
+        found = {}
+        for number, (name, values) in enumerate(columns.items()):
+            found[name] = self._whole[number * self._width :][: len(values)]
+            found[name][:] = values
+        return found
 
 
 def _numbers(column: pa.Array) -> npt.NDArray[np.int64]:
