@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from functools import cache
-from typing import Any
+from string import Formatter
 
 import numpy as np
 import numpy.typing as npt
@@ -31,6 +31,10 @@ from scatterproof.spec.topology import NodeId, Role
 from scatterproof.spec.trace import ABSENT, Header, Kind, Order, Row, Trace, schema
 
 SHOWN = 10  # violations of a clause that are put into words; all are counted
+
+# What a way's sentence names, and of a violation; all else is a column of its row.
+_OF_VIOLATIONS = {"expected": "expected", "expected_node": "expected", "found": "found"}
+_NODES = frozenset({"expected_node", "node", "sender", "receiver"})
 
 RowAt = Callable[[int], Row]
 
@@ -325,20 +329,24 @@ def _words(
     plugin: Plugin, header: Header, check: Check, violation: Broken, rows: Sequence[Row] | Mapping[int, Row]
 ) -> str:
     """Five parts: clause, trace row, expected and found within the way's sentence, witness."""
-    row = dict(zip(plugin.columns, rows[violation.position], strict=True))
+    row, place = rows[violation.position], schema(plugin.name).index
     way, nodes, links = check.ways[violation.code - 2], header.topology.nodes, header.topology.links
-
-    def name(node: int) -> str:
-        return nodes[node].name if 0 <= node < len(nodes) else f"number {node}"
-
-    def path(link: int) -> str:
-        return f"{name(links[link].source)}->{name(links[link].target)}" if 0 <= link < len(links) else f"number {link}"
-
-    told: dict[str, Any] = {**row, "expected": violation.expected, "found": violation.found}
-    told["expected_node"] = violation.expected
-    for one, word in (("expected_node", name), ("node", name), ("sender", name), ("receiver", name), ("link", path)):
-        if f"{{{one}}}" in way:  # most sentences name one or two, and a corpus may have millions
-            told[one] = word(told[one])
+    told: dict[str, int | str] = {}
+    for one in _named_in(way):  # most sentences name one or two, and a corpus may have millions
+        value = getattr(violation, _OF_VIOLATIONS[one]) if one in _OF_VIOLATIONS else row[place(one)]
+        if one == "link":
+            ends = [links[value].source, links[value].target] if 0 <= value < len(links) else []
+            told[one] = "->".join(nodes[end].name for end in ends) or f"number {value}"
+        elif one in _NODES:
+            told[one] = nodes[value].name if 0 <= value < len(nodes) else f"number {value}"
+        else:
+            told[one] = value
     said = way.format_map(told)
     witness = f" (see row {violation.witness})" if violation.witness >= 0 else ""
-    return f"{check.clause}, row {violation.position} at {row['time_ns']} ns: {said}{witness}"
+    return f"{check.clause}, row {violation.position} at {row[place('time_ns')]} ns: {said}{witness}"
+
+
+@cache
+def _named_in(way: str) -> tuple[str, ...]:
+    """What the sentence names in braces."""
+    return tuple(dict.fromkeys(name for _, name, _, _ in Formatter().parse(way) if name))
