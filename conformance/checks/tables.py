@@ -5,9 +5,10 @@ made them ten times slower).
 Steps use `find`, `field`, `change`, `put`, `remove`, and to go over all entries `room`, `used`, `field`. A slot is
 valid until the next `put` or `remove`.
 
-The array has one row a slot, [used, key ..., fields last first], and one more: [entries, length of a key,
-`at_once` - 1]. Slots are found by linear probing. Removing an entry shifts back those behind it, so that no gap is
-left.
+The array has one row a slot, [bucket, key ..., fields last first], and one more: [entries, length of a key,
+`at_once` - 1]. Entries fill the first slots, so that going over all of them takes no longer than there are; when one is
+removed, the last one takes its slot. A bucket holds the number of a slot, from 1, or 0. Buckets are found by linear
+probing, and removing shifts back those behind, so that no gap is left.
 """
 
 from __future__ import annotations
@@ -22,8 +23,8 @@ from numba.extending import overload, register_jitable
 Key = tuple[int, ...]
 Slots = npt.NDArray[np.int64]
 
-# Few: most tables hold a few entries, and each slot slows steps that go over all of them.
-FIRST_CAPACITY = 1 << 5
+# Few: most tables hold a few entries, and a run has many tables.
+FIRST_CAPACITY = 1 << 6
 LITTLE = 1 << 9
 
 
@@ -135,33 +136,42 @@ def _home_of_slot(slots: Slots, slot: int, keys: int, mask: int) -> int:
 
 
 @register_jitable
-def _search(slots: Slots, key: Any, keys: int) -> int:
-    """The key's slot, or the free slot in which it belongs."""
+def _bucket(slots: Slots, key: Any, keys: int) -> int:
+    """The key's bucket, or the free one in which it belongs."""
     mask = slots.shape[0] - 2
-    slot = _home(key, keys, mask)
-    while slots[slot, 0] != 0:
+    bucket = _home(key, keys, mask)
+    while slots[bucket, 0] != 0:
+        slot = slots[bucket, 0] - 1
         same = True
         for number in range(keys):
             if slots[slot, 1 + number] != key[number]:
                 same = False
         if same:
-            return slot
-        slot = (slot + 1) & mask
-    return slot
+            return bucket
+        bucket = (bucket + 1) & mask
+    return bucket
+
+
+@register_jitable
+def _bucket_of_slot(slots: Slots, slot: int, keys: int, mask: int) -> int:
+    bucket = _home_of_slot(slots, slot, keys, mask)
+    while slots[bucket, 0] != slot + 1:
+        bucket = (bucket + 1) & mask
+    return bucket
 
 
 @njit(cache=True)
 def _move(slots: Slots, larger: Slots) -> None:
-    count, mask = slots.shape[0] - 1, larger.shape[0] - 2
-    keys = slots[count, 1]
-    for old in range(count):
-        if slots[old, 0] != 0:
-            slot = _home_of_slot(slots, old, keys, mask)
-            while larger[slot, 0] != 0:
-                slot = (slot + 1) & mask
-            for column in range(slots.shape[1]):
-                larger[slot, column] = slots[old, column]
-    larger[mask + 1] = slots[count]
+    capacity, mask = slots.shape[0] - 1, larger.shape[0] - 2
+    count, keys = slots[capacity, 0], slots[capacity, 1]
+    for slot in range(count):
+        bucket = _home_of_slot(slots, slot, keys, mask)
+        while larger[bucket, 0] != 0:
+            bucket = (bucket + 1) & mask
+        larger[bucket, 0] = slot + 1
+        for column in range(1, slots.shape[1]):
+            larger[slot, column] = slots[slot, column]
+    larger[mask + 1] = slots[capacity]
 
 
 @overload(find)
@@ -169,8 +179,7 @@ def _find(table: Any, key: Any) -> Any:
     keys = len(key)
 
     def compiled(table: Any, key: Any) -> Any:
-        slot = _search(table, key, keys)
-        return slot if table[slot, 0] != 0 else -1
+        return table[_bucket(table, key, keys), 0] - 1
 
     return compiled
 
@@ -196,10 +205,11 @@ def _put(table: Any, key: Any, fields: Any) -> Any:
     keys, count = len(key), len(fields)
 
     def compiled(table: Any, key: Any, fields: Any) -> None:
-        slot = _search(table, key, keys)
-        if table[slot, 0] == 0:
-            table[slot, 0] = 1
-            table[table.shape[0] - 1, 0] += 1
+        bucket, last = _bucket(table, key, keys), table.shape[0] - 1
+        slot = table[bucket, 0] - 1
+        if slot < 0:
+            slot = table[last, 0]
+            table[last, 0] = table[bucket, 0] = slot + 1
             for number in range(keys):
                 table[slot, 1 + number] = key[number]
         for number in range(count):
@@ -212,18 +222,23 @@ def _put(table: Any, key: Any, fields: Any) -> Any:
 def _remove(table: Any, slot: Any) -> Any:
     def compiled(table: Any, slot: Any) -> None:
         mask, keys = table.shape[0] - 2, table[table.shape[0] - 1, 1]
-        table[mask + 1, 0] -= 1
-        gap = slot
+        gap = bucket = _bucket_of_slot(table, slot, keys, mask)
         while True:
-            slot = (slot + 1) & mask
-            if table[slot, 0] == 0:
+            bucket = (bucket + 1) & mask
+            if table[bucket, 0] == 0:
                 break
-            # An entry moves into the gap unless its search begins behind the gap.
-            if ((slot - _home_of_slot(table, slot, keys, mask)) & mask) >= ((slot - gap) & mask):
-                for column in range(table.shape[1]):
-                    table[gap, column] = table[slot, column]
-                gap = slot
+            # What is in a bucket moves into the gap unless its search begins behind the gap.
+            home = _home_of_slot(table, table[bucket, 0] - 1, keys, mask)
+            if ((bucket - home) & mask) >= ((bucket - gap) & mask):
+                table[gap, 0] = table[bucket, 0]
+                gap = bucket
         table[gap, 0] = 0
+        last = table[mask + 1, 0] - 1
+        table[mask + 1, 0] = last
+        if slot != last:
+            table[_bucket_of_slot(table, last, keys, mask), 0] = slot + 1
+            for column in range(1, table.shape[1]):
+                table[slot, column] = table[last, column]
 
     return compiled
 
@@ -231,7 +246,7 @@ def _remove(table: Any, slot: Any) -> Any:
 @overload(room)
 def _room(table: Any) -> Any:
     def compiled(table: Any) -> Any:
-        return table.shape[0] - 1
+        return table[table.shape[0] - 1, 0]
 
     return compiled
 
@@ -239,6 +254,6 @@ def _room(table: Any) -> Any:
 @overload(used)
 def _used(table: Any, slot: Any) -> Any:
     def compiled(table: Any, slot: Any) -> Any:
-        return table[slot, 0] != 0
+        return True
 
     return compiled
