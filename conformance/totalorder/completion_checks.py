@@ -135,11 +135,12 @@ def is_original(link: int, link_seq: int, flags: int, newest_seq: State, life: S
     anew, so do its numbers.
 
     newest_seq: by link, the greatest number that came.
-    life: by link, how often the node had begun anew (the upper bits of the flags).
+    life: by link, how often the node had begun anew (the upper bits of the flags, which a row may leave out).
     """
-    if flags >> 1 > life[link]:
-        life[link], newest_seq[link] = flags >> 1, -1
-    if flags >> 1 < life[link] or 0 <= link_seq <= newest_seq[link]:
+    now = max(flags, 0) >> 1
+    if now > life[link]:
+        life[link], newest_seq[link] = now, -1
+    if now < life[link] or 0 <= link_seq <= newest_seq[link]:
         return False
     newest_seq[link] = max(newest_seq[link], link_seq)
     return True
