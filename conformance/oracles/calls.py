@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from scatterproof.spec.trace import CLEAN, QUIESCENT, Kind, Trace, schema
+from scatterproof.conformance.oracles.whole import says_settled
+from scatterproof.spec.trace import Kind, Trace, schema
 
 
 def latest_is_answered(trace: Trace) -> set[int]:
@@ -10,7 +11,7 @@ def latest_is_answered(trace: Trace) -> set[int]:
     packets, last = schema(trace.header.protocol).packets, len(trace.rows) - 1
     rows = list(zip(*map(trace.column, ("kind", "packet", "sender", "operation")), strict=True))
     clients = range(len(trace.header.topology.nodes))
-    if trace.column("kind")[last] != Kind.ENDED or trace.column("flags")[last] != CLEAN | QUIESCENT:
+    if trace.column("kind")[last] != Kind.ENDED or not says_settled(trace.column("flags")[last]):
         return set()
 
     def latest(kind: Kind, packet: str, client: int) -> int:

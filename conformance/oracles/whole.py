@@ -12,6 +12,11 @@ from scatterproof.spec.trace import CLEAN, QUIESCENT, Kind, Trace, schema
 KeyT = TypeVar("KeyT", bound=Hashable)
 
 
+def says_settled(flags: int) -> bool:
+    """Whether the flags of a last row say that the run ended as planned with nothing in flight."""
+    return flags >= 0 and bool(flags & CLEAN) and bool(flags & QUIESCENT)
+
+
 class AnyEvent:
     """A row, by name: its position, and each column of its protocol's schema. Protocols add what they ask of a row."""
 
@@ -25,8 +30,7 @@ class AnyEvent:
 
     @property
     def settled(self) -> bool:
-        """Whether this last row says that the run ended as planned with nothing in flight."""
-        return self.flags >= 0 and bool(self.flags & CLEAN) and bool(self.flags & QUIESCENT)
+        return says_settled(self.flags)
 
     def moved(self, position: int) -> Self:
         """The same row, at another position."""

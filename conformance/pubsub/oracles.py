@@ -10,12 +10,12 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 
-from scatterproof.conformance.oracles.whole import once_a_trace
+from scatterproof.conformance.oracles.whole import once_a_trace, says_settled
 from scatterproof.conformance.pubsub.vocabulary import Vocabulary
 from scatterproof.spec.core import Outcome
 from scatterproof.spec.parameters import Parameters
 from scatterproof.spec.pubsub.messages import CallName
-from scatterproof.spec.trace import CLEAN, QUIESCENT, Kind, Trace, schema
+from scatterproof.spec.trace import Kind, Trace, schema
 
 NAMES = schema("pubsub")
 CALLS = {code: CallName(name) for name, code in NAMES.calls.items()}
@@ -258,7 +258,7 @@ class History:
     def settled_end(self) -> int | None:
         """The position of the last row, if the run ended as planned with nothing in flight; else None."""
         last = self.rows[-1]
-        return len(self.rows) - 1 if last["kind"] == Kind.ENDED and last["flags"] == CLEAN | QUIESCENT else None
+        return len(self.rows) - 1 if last["kind"] == Kind.ENDED and says_settled(last["flags"]) else None
 
 
 look = once_a_trace(History)
