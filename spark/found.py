@@ -126,13 +126,15 @@ def _uncollected() -> Iterator[None]:
 
 
 @_uncollected()
-def judge_and_keep(part: Part, identity: Identity, path: Path, *, interpret: bool = False) -> PartFindings:
-    """In a task: judge one pair of files, and keep what was found at `path`. interpret: in plain Python."""
+def judge_and_keep(
+    part: Part, identity: Identity, path: Path, *, interpret: bool = False, threads: int = 1
+) -> PartFindings:
+    """In a task: judge one pair of files, and keep what was found at `path`. interpret, threads: as of `judge_part`."""
     tallies: dict[str, Tally] = {}
     violations: list[tuple[str | int, ...]] = []
     entries: list[RunEntry] = []
     measured = Measured(part.protocol)
-    for span, results in judge_part(part, measured=measured, interpret=interpret):
+    for span, results in judge_part(part, measured=measured, interpret=interpret, threads=threads):
         run = span.header.run
         entries.append(entry_of_header(span.header, events=span.rows, source=part.events, family="unknown"))
         replay = f"scatterproof replay --corpus {shlex.quote(identity.corpus)} --run {run}"

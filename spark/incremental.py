@@ -108,10 +108,14 @@ class Kept:
         if not interpret:
             warm(parts, spread_over(session))
 
+        cores = session.sparkContext.defaultParallelism if session else len(os.sched_getaffinity(0))
+        # Cores without a file of their own: a long run is judged by several at once.
+        threads = max(1, cores // len(parts)) if session and parts else cores
+
         def work(item: tuple[Part, Identity]) -> PartFindings | BadInput:
             part, identity = item
             try:
-                return judge_and_keep(part, identity, results / part.events.name, interpret=interpret)
+                return judge_and_keep(part, identity, results / part.events.name, interpret=interpret, threads=threads)
             except BadInput as error:
                 return error
 

@@ -5,15 +5,18 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Sequence
+from concurrent.futures import Executor, ThreadPoolExecutor
 from contextlib import suppress
 from functools import cache
 from itertools import chain
-from typing import TypeAlias
+from typing import Any, TypeAlias
 
 import numpy as np
+import numpy.typing as npt
 
 from scatterproof.conformance.checks.compiled import CompiledRun, Kernel
 from scatterproof.conformance.checks.interpreted import Interpreted, InterpretedRun
+from scatterproof.conformance.checks.interpreted import Spread as Spreading
 from scatterproof.conformance.checks.rows import RowRules, refuse_header, refuse_rows_after_end, row_rules
 from scatterproof.conformance.checks.surroundings import Surroundings
 from scatterproof.conformance.judge import conclude, kernel, limits, shown_at
@@ -30,7 +33,9 @@ from scatterproof.spec.trace import Header, Row, schema
 # Calls the function for each of these, and gives the results in their order.
 Spread: TypeAlias = Callable[[Callable[[Part], list[Header]], Sequence[Part]], Iterable[list[Header]]]
 _Network: TypeAlias = tuple[Surroundings, Surroundings, RowRules]
+Columns: TypeAlias = dict[str, npt.NDArray[np.int64]]
 NETWORKS_KEPT = 256
+SPREAD_ROWS = 1 << 14
 MOST_KEPT = 1000  # violations of a clause in a run; beyond, they are counted
 _KNOWN: dict[tuple[object, ...], _Network] = {}
 # In plain Python these take about as long as compiling all checks: 10 us a row, and a minute, of one core.
@@ -44,22 +49,25 @@ def judge_part(
     most_kept: int = MOST_KEPT,
     *,
     interpret: bool = False,
+    threads: int = 1,
 ) -> list[tuple[RunSpan, list[ClauseResult]]]:
     """Every run of one file, judged. Of a clause in a run, the first `most_kept` violations are put into words, so that
     memory does not grow with them.
 
     measured: takes what else the same pass shows.
     interpret: in plain Python.
+    threads: how many judge a long run at once, each with some of the checks, while the next rows are read.
     """
     plugin, compiled = load(part.protocol), kernel(part.protocol)
     results: list[tuple[RunSpan, list[ClauseResult]]] = []
     checks = compiled.interpreted if interpret else compiled
-    for span, run, rows in _fed(part, checks, batch_rows, most_kept, measured=measured):
-        counts, place = run.counts.tolist(), f"{part.events}: run {span.header.run}"
-        concluded = conclude(
-            plugin, span.header, run.held.tolist(), run.broken, rows, shown=most_kept, place=place, counts=counts
-        )
-        results.append((span, concluded))
+    with ThreadPoolExecutor(threads) as pool, ThreadPoolExecutor(1) as reader:
+        more: dict[str, Any] = {"reader": reader, "spread": pool.map} if threads > 1 else {}
+        for span, run, rows in _fed(part, checks, batch_rows, most_kept, measured=measured, **more):
+            counts, place = run.counts.tolist(), f"{part.events}: run {span.header.run}"
+            held, broken = run.held.tolist(), run.broken
+            concluded = conclude(plugin, span.header, held, broken, rows, shown=most_kept, place=place, counts=counts)
+            results.append((span, concluded))
     return results
 
 
@@ -91,9 +99,15 @@ def _fed(
     *,
     measured: Measured | None = None,
     numbers: list[int] | None = None,
+    reader: Executor | None = None,
+    spread: Spreading = map,
 ) -> Iterator[tuple[RunSpan, CompiledRun | InterpretedRun, dict[int, Row]]]:
     """Each run of the file after all its rows, and the rows that break something, by position. Batches are cut where
-    runs end. numbers: the places of these checks among all checks, where some are left out."""
+    runs end.
+
+    numbers: the places of these checks among all checks, where some are left out.
+    reader: reads the next batch while one is judged. spread: as of `CompiledRun.feed`.
+    """
     measures = gauge(part.protocol) if measured is not None else None
     gauges = None
     if measures is not None:
@@ -101,7 +115,7 @@ def _fed(
     # Where no row is kept, only what is judged is read.
     every = schema(part.protocol).columns
     names = every if most_kept or measures else tuple({*checks.columns, "kind", "node", "link"})
-    batches, side_by_side = read_batches(part, ("run", *names), batch_rows), SideBySide(batch_rows)
+    batches, side_by_side = _ahead(read_batches(part, ("run", *names), batch_rows), reader), SideBySide(batch_rows)
     batch, at, left = {}, 0, 0
     for span in read_spans(part):
         place = f"{part.events}: run {span.header.run}"
@@ -113,7 +127,7 @@ def _fed(
             around = {**around, "applies": np.take(around["applies"], numbers)}
         shown = None if numbers is not None else shown_at(span.header)
         run, done, ended = checks.run(around, limits(span.header, most_kept), shown), 0, False
-        measuring = None if gauges is None else gauges.run(with_more)
+        beside: list[Any] = [] if gauges is None else [gauges.run(with_more)]
         rows: dict[int, Row] = {}
         while done < span.rows:
             if not left:
@@ -125,16 +139,26 @@ def _fed(
                 raise BadInput(f"{place} is mixed with others, or not in the order of {part.runs_file}; make it again")
             rules.refuse(piece, base=done, place=place)
             ended = refuse_rows_after_end(piece, ended=ended, place=place)
-            found = run.feed(piece)
-            if measuring is not None:
-                measuring.feed(piece)
+            # A short piece is judged sooner than it is handed over.
+            found = run.feed(piece, *beside, spread=spread if take >= SPREAD_ROWS else map)
             broken = sorted({violation.position for violation in found})
             places = np.array(broken, dtype=np.int64) - done
             rows.update(zip(broken, zip(*(piece[name][places].tolist() for name in names), strict=True), strict=True))
             at, left, done = at + take, left - take, done + take
-        if measured is not None and measures is not None and measuring is not None:
-            measured.add_run(span.header, measuring, measures)
+        if measured is not None and measures is not None:
+            measured.add_run(span.header, beside[0], measures)
         yield span, run, rows
+
+
+def _ahead(batches: Iterator[Columns], reader: Executor | None) -> Iterator[Columns]:
+    """The batches, each read while the one before it is judged, where there is who reads it."""
+    if reader is None:
+        yield from batches
+        return
+    coming = reader.submit(next, batches, None)
+    while (batch := coming.result()) is not None:
+        coming = reader.submit(next, batches, None)
+        yield batch
 
 
 def _network(header: Header) -> _Network:

@@ -19,7 +19,7 @@ import numba
 import numpy as np
 import numpy.typing as npt
 
-from scatterproof.conformance.checks.interpreted import Interpreted
+from scatterproof.conformance.checks.interpreted import Interpreted, Spread
 from scatterproof.conformance.checks.online import Broken
 from scatterproof.conformance.checks.source import (
     are_tables,
@@ -135,11 +135,18 @@ class CompiledRun:
         self._columns = kernel.columns
         self._parts = [_PartRun(part, around, limits, shown) for part in kernel.parts if part.applies(around)]
 
-    def feed(self, columns: Columns) -> list[Broken]:
+    def feed(self, columns: Columns, *beside: CompiledRun, spread: Spread = map) -> list[Broken]:
         """Judge the next rows, and return those of their violations that are kept, in no order. columns: the kernel's,
-        and `node`, as contiguous int64 arrays."""
-        read = {name: _read_only(columns[name]) for name in self._columns}
-        return [violation for part in self._parts for violation in part.feed(read, columns["node"])]
+        and `node`, as contiguous int64 arrays.
+
+        beside: runs of other kernels, which are fed with the same rows. spread: calls a function for each of the parts,
+        as `map` does; in threads they run at once, and find the same.
+        """
+        runs = (self, *beside)
+        read = {name: _read_only(columns[name]) for run in runs for name in run._columns}
+        parts = [part for run in runs for part in run._parts]
+        found = spread(lambda part: part.feed(read, columns["node"]), parts)
+        return [violation for violations in found for violation in violations]
 
     @property
     def held(self) -> npt.NDArray[np.int64]:

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from typing import Any, TypeAlias
 
 import numpy as np
 import numpy.typing as npt
@@ -12,6 +13,9 @@ from scatterproof.conformance.checks.online import Broken, Monitor
 from scatterproof.conformance.checks.source import state_place
 from scatterproof.conformance.checks.step import Check
 from scatterproof.conformance.checks.surroundings import Surroundings
+
+# Calls the function for each of these, and gives the results in their order.
+Spread: TypeAlias = Callable[[Callable[[Any], Any], Sequence[Any]], Iterable[Any]]
 
 
 class Interpreted:
@@ -49,8 +53,12 @@ class InterpretedRun:
         self._rows = 0
         self.broken: list[Broken] = []
 
-    def feed(self, columns: Mapping[str, npt.NDArray[np.int64]]) -> list[Broken]:
-        """Judge the next rows, and return those of their violations that are kept."""
+    def feed(
+        self, columns: Mapping[str, npt.NDArray[np.int64]], *beside: InterpretedRun, spread: Spread = map
+    ) -> list[Broken]:
+        """Judge the next rows, and return those of their violations that are kept; all in this thread."""
+        for run in beside:
+            run.feed(columns)
         base, observe, before = self._rows, self._monitor.observe, len(self.broken)
         for row in zip(*(columns[name].tolist() for name in self._columns), strict=True):
             observe(self._rows, row)

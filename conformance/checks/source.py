@@ -158,7 +158,10 @@ def compiled_source(checks: Sequence[Check], columns: Sequence[str]) -> str:
     lines += [f"    {name} = {_compiled_state(kind)}" for name, kind in states]
     lines += [f"    return ({''.join(name + ', ' for name, _ in states)})"]
     # Without numba's memory management: nothing is allocated here, and counting references would cost most of the time.
-    lines += ["@njit(cache=True, _nrt=False)", "def judge(columns, start, stop, base, around, state, held, broken):"]
+    lines += [
+        "@njit(cache=True, nogil=True, _nrt=False)",
+        "def judge(columns, start, stop, base, around, state, held, broken):",
+    ]
     lines += [f"    {name} = around[{at}]" for at, name in enumerate(used_surroundings(checks, columns))]
     lines += [f"    {name} = state[{at}]" for at, (name, _) in enumerate(states)]
     lines += [f"    column_{name} = columns[{at}]" for at, name in enumerate(shown)]

@@ -6,6 +6,7 @@ import os
 import re
 import shutil
 import tempfile
+import threading
 from collections import Counter
 from collections.abc import Callable, Sequence
 from functools import partial
@@ -299,6 +300,31 @@ def test_all_that_the_runs_need_is_compiled_before_the_tasks_begin(
     parts = {all_checks(plugin)[part.numbers[0]].part: part.is_compiled for part in kernel(protocol).parts}
     assert {name for name, is_compiled in parts.items() if is_compiled} == needed < set(parts)
     assert not any("module" in vars(part) for part in kernel(protocol).parts)  # other processes have
+
+
+@pytest.mark.slow
+@each_protocol
+def test_threads_find_what_one_finds_in_its_order(
+    tmp_path: Path, protocol: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(judging, "SPREAD_ROWS", 1)
+    feed, by_others = compiled._PartRun.feed, set[bool]()
+
+    def watched(self: compiled._PartRun, *rows: Any) -> list[Any]:
+        by_others.add(threading.current_thread() is not threading.main_thread())
+        return feed(self, *rows)
+
+    monkeypatch.setattr(compiled._PartRun, "feed", watched)
+    traces = [numbered(damaged(trace, Random(1)), run) for run, trace in enumerate(material(protocol).parted())]
+    write_part(tmp_path, 0, traces)
+    (part,) = parts_of(tmp_path)
+    alone, at_once = Measured(protocol), Measured(protocol)
+    found = judge_part(part, 500, alone)
+    assert by_others == {False}
+    by_others.clear()
+    assert judge_part(part, 500, at_once, threads=3) == found
+    assert by_others == {True}
+    assert at_once.packed() == alone.packed()
 
 
 @pytest.mark.slow
