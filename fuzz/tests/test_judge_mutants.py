@@ -121,9 +121,9 @@ def test_checks_and_oracles_say_the_same_of_the_damaged_traces_that_are_kept(nam
 
 def test_an_edit_is_the_same_for_a_seed_and_can_be_done() -> None:
     words = set[str]()
-    for trace in labelled("workqueue").values():
-        edits = [draw_edit(trace, Random(seed)) for seed in range(20)]
-        assert edits == [draw_edit(trace, Random(seed)) for seed in range(20)]
+    for title, trace in labelled("workqueue").items():
+        edits = [draw_edit(trace, Random(f"{title} {seed}")) for seed in range(20)]
+        assert edits == [draw_edit(trace, Random(f"{title} {seed}")) for seed in range(20)]
         assert any(damaged(trace, edit) != trace for edit in edits)
         words |= {edit.partition(" ")[0] for edit in edits}
     assert words >= {*EDITS, "take", "parameter"} - {"set-packet"}
