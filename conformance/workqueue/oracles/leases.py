@@ -177,8 +177,8 @@ def batch_as_entries(trace: Trace) -> set[int]:
         if call.call in (PUT, DELETE) and queue.batches == 1 and ends == {Outcome.OK, Outcome.REFUSED}:
             found.add(row)
     for call in queue.calls:
-        if call.call in (RECEIVE, RECEIVE_ASIDE) and call.given["most"] != ABSENT:
-            found.update(one.row for one in call.got[max(0, call.given["most"]) :])
+        if call.call in (RECEIVE, RECEIVE_ASIDE) and call.given["most"] >= 0:
+            found.update(one.row for one in call.got[call.given["most"] :])
     for one in queue.received:
         put = queue.puts.get(one.name)
         if put is None or put.call.row >= one.row:
