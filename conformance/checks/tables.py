@@ -254,6 +254,6 @@ def _room(table: Any) -> Any:
 @overload(used)
 def _used(table: Any, slot: Any) -> Any:
     def compiled(table: Any, slot: Any) -> Any:
-        return True
+        return slot < table[table.shape[0] - 1, 0]
 
     return compiled
