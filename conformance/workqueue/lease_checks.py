@@ -43,7 +43,6 @@ from scatterproof.conformance.workqueue.lease_records import (
     IN_CALL,
     LEASE,
     MOST,
-    MOST_ENTRIES,
     NUMBER,
     OF,
     OLD_FROM,
@@ -63,6 +62,7 @@ from scatterproof.conformance.workqueue.lease_records import (
     Promise,
     comes_first,
     earlier,
+    entries,
     in_call,
     is_before,
     is_done,
@@ -203,7 +203,7 @@ def batch_as_entries(row: LeaseRow, promise: Promise, book: Leases) -> Outcome:
     if row.kind == RETURNED:
         if call != PUT and call != DELETE:
             return SILENT
-        count = field(book.users, own, USES) if call == DELETE else min(field(book.users, own, MOST), MOST_ENTRIES)
+        count = field(book.users, own, USES) if call == DELETE else entries(field(book.users, own, MOST))
         if count < 2 or row.outcome == UNKNOWN:
             return SILENT
         whole = (1 << count) - 1
@@ -283,7 +283,7 @@ def duplicates_deliver_once(row: LeaseRow, promise: Promise, book: Leases) -> Ou
         return SILENT
     if row.kind == DELIVERED:
         return is_second(named(row.sender, row.number, row.message, book), row, promise, book)
-    for at in range(min(max(1, field(book.users, own, MOST)), MOST_ENTRIES)):
+    for at in range(entries(field(book.users, own, MOST))):
         one = named(row.node, field(book.users, own, OPERATION), 1 + at, book)
         denied = row.outcome != UNKNOWN and not is_done(at, row.outcome, row.carried, OK)
         if one >= 0 and denied and field(messages, one, DEDUP) > 0:

@@ -134,6 +134,12 @@ def earlier(time_ns: int, by_ns: int) -> int:
 
 
 @register_jitable
+def entries(most: int) -> int:
+    """How many messages a put or a delete is about: 1 where it says no number above that, at most MOST_ENTRIES."""
+    return min(max(1, most), MOST_ENTRIES)
+
+
+@register_jitable
 def named(sender: int, number: int, message: int, book: Leases) -> int:
     """The slot of a message that was put and not refused, or -1. message: its entry in the call, -1 for the first."""
     name = find(book.names, (sender, number, max(1, message)))

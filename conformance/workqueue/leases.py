@@ -73,6 +73,7 @@ from scatterproof.conformance.workqueue.lease_records import (
     Leases,
     Promise,
     earlier,
+    entries,
     in_call,
     is_done,
     later,
@@ -99,10 +100,10 @@ def note_called(row: LeaseRow, promise: Promise, book: Leases) -> None:
             drop_uses(row.node, field(users, own, USES), book)
     uses, role_was = 0, role_by
     if row.call == PUT:
-        for at in range(min(max(1, row.most), MOST_ENTRIES)):
+        for at in range(entries(row.most)):
             note_put(at, row, promise, book)
     elif row.call in (DELETE, EXTEND, GIVE_BACK) and first < behind:
-        uses = min(max(1, row.most), MOST_ENTRIES, behind - first) if row.call == DELETE else 1
+        uses = min(entries(row.most), behind - first) if row.call == DELETE else 1
         last = row.newest == 1
         for at in range(uses):
             use_from_hand(at, behind - 1 - at if last else first + at, row, promise, book)
@@ -187,7 +188,7 @@ def learn_returned(
         return
     call, uses = field(users, own, IN_CALL), field(users, own, USES)
     if call == PUT:
-        for at in range(min(max(1, field(users, own, MOST)), MOST_ENTRIES)):
+        for at in range(entries(field(users, own, MOST))):
             learn_of_put(at, node, time_ns, outcome, done, position, promise, book)
     elif call == RECEIVE and is_nothing(own, outcome, book) and is_alone(RECEIVE, node, promise, book):
         learn_of_aside(field(users, own, CALLED_NS), time_ns, promise, book)
@@ -355,7 +356,7 @@ def note_crash(node: int, promise: Promise, book: Leases) -> None:
         if call == DELETE:
             wait_no_more(field(book.uses, find(book.uses, (node, at)), OF), book)
     if call == PUT:
-        for at in range(min(max(1, field(users, own, MOST)), MOST_ENTRIES)):
+        for at in range(entries(field(users, own, MOST))):
             learn_of_put(at, node, 0, UNKNOWN, 0, -1, promise, book)
     if call != 0:
         drop_uses(node, uses, book)

@@ -16,7 +16,6 @@ from scatterproof.conformance.workqueue.lease_records import (
     HANDED,
     IN_CALL,
     MOST,
-    MOST_ENTRIES,
     NUMBER,
     OPERATION,
     PUT,
@@ -27,6 +26,7 @@ from scatterproof.conformance.workqueue.lease_records import (
     LeaseRow,
     Leases,
     Promise,
+    entries,
     is_done,
     named,
 )
@@ -65,7 +65,7 @@ def handed_out_as_put(row: LeaseRow, promise: Promise, book: Leases) -> Outcome:
 @register_jitable
 def refused_and_handed(own: int, row: LeaseRow, book: Leases) -> Outcome:
     """The outcome for a put that returns: violated if an entry is refused that was handed out."""
-    for at in range(min(max(1, field(book.users, own, MOST)), MOST_ENTRIES)):
+    for at in range(entries(field(book.users, own, MOST))):
         one = named(row.node, field(book.users, own, OPERATION), 1 + at, book)
         if one >= 0 and field(book.messages, one, HANDED) > 0 and not is_done(at, row.outcome, row.carried, OK):
             return violated(4, 0, field(book.messages, one, NUMBER), field(book.messages, one, HAND_AT))
