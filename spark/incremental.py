@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import fcntl
 import os
-from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from itertools import accumulate
 from pathlib import Path
@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING, TypeAlias
 
 import pyarrow as pa
 
+from scatterproof.conformance.checks.spread import Spread
 from scatterproof.spark.found import (
     Identity,
     PartFindings,
@@ -26,12 +27,11 @@ from scatterproof.spark.found import (
     read_found,
     read_violations,
 )
-from scatterproof.spark.judge_part import Spread, is_interpreted, warm
+from scatterproof.spark.judge_part import is_interpreted, warm
 from scatterproof.spark.layout import MANIFEST, MINED, RunEntry, read_manifest, writing
 from scatterproof.spark.read import Pair, Part, sound_parts
 from scatterproof.spec.errors import BadInput, CannotRun
 from scatterproof.spec.storage import Remote
-from scatterproof.spec.trace import Header
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
@@ -106,7 +106,7 @@ class Kept:
         results, parts = self.folder / VIOLATIONS_FOLDER, [part for part, _ in wanted]
         interpret = is_interpreted(parts)
         if not interpret:
-            warm(parts, spread_over(session))
+            warm(parts, spread_over(session, parts))
 
         cores = session.sparkContext.defaultParallelism if session else len(os.sched_getaffinity(0))
         # Cores without a file of their own: a long run is judged by several at once.
@@ -212,17 +212,14 @@ class Kept:
             self._say(f"{path}: {what}")
 
 
-def spread_over(session: SparkSession | None) -> Spread:
-    """Where headers of many runs are read: in tasks, where there is a session."""
+def spread_over(session: SparkSession | None, parts: Sequence[Part]) -> Spread:
+    """Where the headers of these runs are read: in tasks, where there is a session and they are many."""
+    runs = [part.runs for part in parts]
+    if session is None or sum(runs) < MANY_RUNS:
+        return map
+    from scatterproof.spark.jobs import run_tasks  # loads Spark
 
-    def spread(work: Callable[[Part], list[Header]], parts: Sequence[Part]) -> Iterable[list[Header]]:
-        if session is None or sum(part.runs for part in parts) < MANY_RUNS:
-            return map(work, parts)
-        from scatterproof.spark.jobs import run_tasks  # loads Spark
-
-        return run_tasks(session, parts, work, weights=[part.runs for part in parts])
-
-    return spread
+    return lambda work, items: run_tasks(session, items, work, weights=runs)
 
 
 @contextmanager

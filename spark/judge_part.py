@@ -4,7 +4,7 @@ where compiling them would take longer."""
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from concurrent.futures import Executor, ThreadPoolExecutor
 from contextlib import suppress
 from functools import cache
@@ -16,8 +16,8 @@ import numpy.typing as npt
 
 from scatterproof.conformance.checks.compiled import CompiledRun, Kernel
 from scatterproof.conformance.checks.interpreted import Interpreted, InterpretedRun
-from scatterproof.conformance.checks.interpreted import Spread as Spreading
 from scatterproof.conformance.checks.rows import RowRules, refuse_header, refuse_rows_after_end, row_rules
+from scatterproof.conformance.checks.spread import Spread
 from scatterproof.conformance.checks.surroundings import Surroundings
 from scatterproof.conformance.judge import conclude, kernel, limits, shown_at
 from scatterproof.conformance.measures import with_hops
@@ -30,8 +30,6 @@ from scatterproof.spec.core import Parameter
 from scatterproof.spec.errors import BadInput
 from scatterproof.spec.trace import Header, Row, schema
 
-# Calls the function for each of these, and gives the results in their order.
-Spread: TypeAlias = Callable[[Callable[[Part], list[Header]], Sequence[Part]], Iterable[list[Header]]]
 _Network: TypeAlias = tuple[Surroundings, Surroundings, RowRules]
 Columns: TypeAlias = dict[str, npt.NDArray[np.int64]]
 NETWORKS_KEPT = 256
@@ -62,8 +60,9 @@ def judge_part(
     results: list[tuple[RunSpan, list[ClauseResult]]] = []
     checks = compiled.interpreted if interpret else compiled
     with ThreadPoolExecutor(threads) as pool, ThreadPoolExecutor(1) as reader:
-        more: dict[str, Any] = {"reader": reader, "spread": pool.map} if threads > 1 else {}
-        for span, run, rows in _fed(part, checks, batch_rows, most_kept, measured=measured, **more):
+        ahead, spread = reader if threads > 1 else None, pool.map if threads > 1 else map
+        fed = _fed(part, checks, batch_rows, most_kept, measured=measured, reader=ahead, spread=spread)
+        for span, run, rows in fed:
             counts, place = run.counts.tolist(), f"{part.events}: run {span.header.run}"
             held, broken = run.held.tolist(), run.broken
             concluded = conclude(plugin, span.header, held, broken, rows, shown=most_kept, place=place, counts=counts)
@@ -100,13 +99,13 @@ def _fed(
     measured: Measured | None = None,
     numbers: list[int] | None = None,
     reader: Executor | None = None,
-    spread: Spreading = map,
+    spread: Spread = map,
 ) -> Iterator[tuple[RunSpan, CompiledRun | InterpretedRun, dict[int, Row]]]:
     """Each run of the file after all its rows, and the rows that break something, by position. Batches are cut where
     runs end.
 
     numbers: the places of these checks among all checks, where some are left out.
-    reader: reads the next batch while one is judged. spread: as of `CompiledRun.feed`.
+    reader: reads the next batch while one is judged. spread: judges a long piece.
     """
     measures = gauge(part.protocol) if measured is not None else None
     gauges = None

@@ -19,7 +19,7 @@ import numba
 import numpy as np
 import numpy.typing as npt
 
-from scatterproof.conformance.checks.interpreted import Interpreted, Spread
+from scatterproof.conformance.checks.interpreted import Interpreted
 from scatterproof.conformance.checks.online import Broken
 from scatterproof.conformance.checks.source import (
     are_tables,
@@ -30,6 +30,7 @@ from scatterproof.conformance.checks.source import (
     used_columns,
     used_surroundings,
 )
+from scatterproof.conformance.checks.spread import Spread
 from scatterproof.conformance.checks.step import Check
 from scatterproof.conformance.checks.surroundings import Surroundings
 from scatterproof.conformance.checks.tables import grown, is_full

@@ -3,19 +3,16 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Iterable, Mapping, Sequence
-from typing import Any, TypeAlias
+from collections.abc import Mapping, Sequence
 
 import numpy as np
 import numpy.typing as npt
 
 from scatterproof.conformance.checks.online import Broken, Monitor
 from scatterproof.conformance.checks.source import state_place
+from scatterproof.conformance.checks.spread import Spread
 from scatterproof.conformance.checks.step import Check
 from scatterproof.conformance.checks.surroundings import Surroundings
-
-# Calls the function for each of these, and gives the results in their order.
-Spread: TypeAlias = Callable[[Callable[[Any], Any], Sequence[Any]], Iterable[Any]]
 
 
 class Interpreted:

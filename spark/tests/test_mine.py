@@ -275,9 +275,9 @@ def test_tasks_read_the_headers_of_many_runs(
         return at_stake(part) if os.getpid() != here else []
 
     monkeypatch.setattr(incremental, "MANY_RUNS", len(parts))
-    assert list(spread_over(session)(elsewhere, parts)) == expected
-    assert not any(spread_over(session)(elsewhere, parts[1:]))  # fewer are read here
-    assert list(spread_over(None)(at_stake, parts)) == expected
+    assert list(spread_over(session, parts)(elsewhere, parts)) == expected
+    assert not any(spread_over(session, parts[1:])(elsewhere, parts[1:]))  # fewer are read here
+    assert list(spread_over(None, parts)(at_stake, parts)) == expected
 
 
 @pytest.mark.slow
