@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 
@@ -48,6 +49,12 @@ def choose(condition: str, then: Block, otherwise: Block | None = None) -> Block
     if not then:
         return [If([(f"not ({condition})", otherwise)])]
     return [If([(condition, then)], otherwise)]
+
+
+def bit_test(code: str) -> str:
+    """A number of which only the truth counts; a single bit is looked at where it stands, without a shift."""
+    bit = re.fullmatch(r"\(\((\w+) >> (\d|0x[0-9a-f]{1,2})\) & 1\)", code)
+    return code if bit is None else f"({bit[1]} & {1 << int(bit[2], 0):#x})"
 
 
 def render(block: Block, depth: int = 1) -> Iterator[str]:

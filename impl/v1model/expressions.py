@@ -9,7 +9,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import NoReturn
 
-from scatterproof.impl.v1model.code import Block, choose
+from scatterproof.impl.v1model.code import Block, bit_test, choose
 from scatterproof.impl.v1model.fields import VALID, Field, HeaderInstance, HeaderStack, Raw
 from scatterproof.impl.v1model.layout import HeaderLayout
 from scatterproof.spec.place import Place
@@ -293,7 +293,7 @@ def condition(scope: Scope, node: object) -> str:
         case {"type": "bool", "value": bool(truth)}:
             return str(truth)
         case {"op": "d2b", "right": right}:
-            return str(value(scope, right))
+            return bit_test(str(value(scope, right)))
         case {"op": "b2d", "right": right}:
             return condition(scope, right)
         case {"op": "and" | "or" as op, "left": left, "right": right}:
@@ -327,13 +327,13 @@ def condition(scope: Scope, node: object) -> str:
             return comparison(op, value(scope, left), value(scope, right))
         case {"op": str(op)} if op in BOOLEAN:
             scope.refuse(f"the condition {describe(node)}")
-    return str(value(scope, node))
+    return bit_test(str(value(scope, node)))
 
 
 def comparison(op: str, one: Value, other: Value) -> str:
     """Two numbers compared; a number that is not 0 is true by itself."""
     if op in {"==", "!="} and (other.code == "0" or (other.code == "1" and one.within(0, 1))):
-        return str(one) if (op == "!=") == (other.code == "0") else f"(not {one})"
+        return bit_test(str(one)) if (op == "!=") == (other.code == "0") else f"(not {bit_test(str(one))})"
     return f"{one} {op} {other}"
 
 

@@ -197,7 +197,8 @@ class Generator:
             return []
         arguments = ["now_us", "payload", "*replica", str(EGRESS_CLONE), "length", "ingress_length", "None"]
         arguments += [self._kept(name, "clone_list", name) for name in live]
-        send = f"later.extend(({', '.join(arguments)}) for replica in sessions.get(clone_session, ()))"
+        # A loop: what a generator expression reads would be slow cells in the whole function.
+        send = f"for replica in sessions.get(clone_session, ()): later.append(({', '.join(arguments)}))"
         return choose("clone_session >= 0", [send])
 
     def _deparse(self) -> Block:
@@ -284,9 +285,10 @@ class Generator:
         if self._layout.uses("truncate"):
             flags.append("truncated = None")
         whole, names = needed(merged([*self._beginning(), *flags, *parser, *verify, *body, *end]))
-        whole = [*zeros(self._layout, names), *whole]
-        parameters = "out, now_us, port, data, instance=0, kept=None" if self._returns() else "out, now_us, port, data"
-        return [f"def ingress({parameters}):", *render(whole)]
+        parameters = ["out", "now_us", "port", "data"]
+        if self._returns():
+            parameters += ["instance=0", "kept=None"]
+        return [f"def ingress({', '.join([*parameters, *zeros(self._layout, names)])}):", *render(whole)]
 
     def _returns(self) -> bool:
         return self._layout.uses("resubmit") or self._layout.uses("recirculate")
@@ -378,16 +380,14 @@ class Generator:
             f"for port, rid in replicas: egress({', '.join(arguments)})",
         ]
         whole, names = needed(merged(["size = len(data)", *self._standard("ingress_port", "port", 9), *whole]))
-        return ["def clone(out, now_us, port, data, replicas, kept):", *render([*zeros(self._layout, names), *whole])]
+        parameters = ["out", "now_us", "port", "data", "replicas", "kept", *zeros(self._layout, names)]
+        return [f"def clone({', '.join(parameters)}):", *render(whole)]
 
 
-def zeros(layout: HeaderLayout, used: frozenset[str]) -> Block:
-    """All locals in use, with what they hold before parsing."""
-    body: Block = []
-    for value in ("0", "b''"):
-        names = [name for name, start in layout.initial() if start == value and name in used]
-        body += [f"{' = '.join(names[at : at + 12])} = {value}" for at in range(0, len(names), 12)]
-    return body
+def zeros(layout: HeaderLayout, used: frozenset[str]) -> list[str]:
+    """All locals in use as parameters that nobody gives, with what they hold before parsing: a call fills in defaults
+    faster than statements assign them."""
+    return [f"{name}={start}" for name, start in layout.initial() if name in used]
 
 
 def _names(block: Block) -> set[str]:

@@ -65,6 +65,7 @@ RESERVED = frozenset(
         "queues",
         "random",
         "recirculate_list",
+        "replica",
         "replicas",
         "resubmit_list",
         "rid",

@@ -209,3 +209,13 @@ def test_a_mask_that_changes_nothing_is_left_out() -> None:
     assert masked.code == "m_f2"
     assert fit(masked, 8, signed=False).code == "m_f2"
     assert fit(masked, 7, signed=False).code == "m_f2 & 0x7f"
+
+
+@given(number=st.integers(0, 2**64 - 1), by=st.integers(0, 63), op=st.sampled_from(["==", "!="]))
+def test_one_bit_is_tested_where_it_stands(number: int, by: int, op: str) -> None:
+    at = layout()
+    bit = ("&", (">>", ("field", 7), ("constant", by)), ("constant", 1))
+    for tree in (("truth", bit), (op, bit, ("constant", 0)), (op, bit, ("constant", 1))):
+        code = condition(Scope(at, Place("test")), to_json(tree))
+        assert (">>" in code) == (by == 63)  # the shift of the highest bit leaves it alone
+        assert run([], f"1 if {code} else 0", at, [number] * len(WIDTHS), 0) == compute(tree, [number] * len(WIDTHS), 0)
