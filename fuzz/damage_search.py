@@ -1,99 +1,115 @@
 """Looks for damaged traces that tell judge mutants which nothing else tells, and adds them to those that are kept in
 `fuzz/<protocol>/damages.toml`: `ci/damage_search.py` runs it.
 
-Labelled traces are damaged at random, again and again. One that reaches a new set of blocks of judges, or breaks a new
-set of clauses, is new: it is damaged further, and mutants that survived are tried on it. What tells one is kept.
-Checks and oracles must say the same of it; where they part, that is told, and is a defect of one of them.
+The search is directed: it takes a function with mutants that survive, draws damages of the labelled and kept traces
+that reach one of their blocks, and tries the mutants on them, asking only the judges that run the function. What
+tells one is looked at whole: checks and oracles must say the same of it; where they part, that is told, and is a
+defect of one.
 """
 
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from random import Random
-from typing import TypeAlias
 
 from scatterproof.fuzz.core_mutants import CoreMutant
 from scatterproof.fuzz.damages import damaged, draw_edit, kept_damages, labelled
-from scatterproof.fuzz.judging import JudgeBench, Known
-from scatterproof.fuzz.trying import Tried
+from scatterproof.fuzz.judging import JudgeBench, Known, by_checks, by_oracles
+from scatterproof.fuzz.trying import FAILURES
 
-_MOST_NEW = 3_000  # traces of a round
-_MOST_EDITS = 4
-_LONGEST = 40  # rows
-_SHORT = 20  # shorter ones are drawn more often
-_FURTHER = 0.6  # how often what is new is damaged further
-_REFUSED = 0.3  # how many new ones are looked at that checks refuse
-
-
-TryAll: TypeAlias = Callable[[Sequence[CoreMutant]], Sequence[Tried]]
+_DRAWN = 400  # traces for a function, a round
+_EDITS = (1, 1, 1, 2, 2, 3)
+_LONGEST = 60  # rows
+_LOOKED_AT = 20  # traces that premises refuse, or judges differ on, before a mutant is left for this round
 
 
 class DamageSearch:
     """kept: by labelled trace, what is done to it.
     alive: the mutants that nothing tells.
-    parted: damaged traces of which checks and oracles say different things, or that one of them cannot judge.
+    known: the traces that may be damaged; what is kept joins them.
     """
 
-    def __init__(self, bench: JudgeBench, seed: int, try_all: TryAll) -> None:
-        """try_all: tries each of the mutants on what the bench has."""
-        self._try_all = try_all
-        self._bench, self._name, self._draw = bench, bench.plugin.name, Random(seed)
+    def __init__(self, bench: JudgeBench, seed: int, on_parted: Callable[[str], None]) -> None:
+        """on_parted: takes the title of a damaged trace of which checks and oracles say different things, or that one
+        of them cannot judge."""
+        self._bench, self._name, self._draw, self._on_parted = bench, bench.plugin.name, Random(seed), on_parted
         self.kept = {base: list(hows) for base, hows in kept_damages(self._name).items()}
         self.alive: list[CoreMutant] = []
-        self.parted: list[str] = []
-        self._seen: set[tuple[frozenset[str], int]] = set()
-        self._bases = [
-            (base, "")
-            for base, trace in labelled(self._name).items()
-            for _ in range(1 + _SHORT // (1 + len(trace.rows)))
-        ]
-        self._new: list[tuple[str, str]] = []
+        self.known = list(bench.known)
+        self._parted: set[str] = set()
 
-    def try_first(self, mutants: Sequence[CoreMutant]) -> None:
+    def try_first(self, mutants: Iterable[CoreMutant]) -> None:
         """Try mutants on what the bench has, and keep those alive that survive."""
-        told = {one.mutant for one in self._try_all(mutants) if one.killed}
-        self.alive += [mutant for mutant in mutants if mutant.name not in told]
+        self.alive += [mutant for mutant in mutants if not self._bench.try_mutant(mutant).killed]
 
-    def search(self, seconds: float) -> str:
-        """Draw for so long, and try what is alive; says in words what came of it."""
-        self._bench.known = list(self._drawn(time.monotonic() + seconds))
-        found = [one for one in self._try_all(self.alive) if one.killed]
-        told, useful = {one.mutant for one in found}, sorted({one.instance for one in found})
-        self.alive = [mutant for mutant in self.alive if mutant.name not in told]
-        for title in useful:
-            base, _, how = title.partition(": ")
-            self.kept.setdefault(base, []).append(how)
-        count = len(self._bench.known)
-        return f"{count} new, {len(useful)} kept: they tell {len(told)} mutants; {len(self.alive)} are alive"
+    def search(self, until: float) -> Iterator[str]:
+        """Once for each function, in a new order, up to this time of the monotonic clock; what was kept, in words."""
+        places = sorted({mutant.place for mutant in self.alive})
+        self._draw.shuffle(places)
+        for place in places:
+            if time.monotonic() >= until:
+                return
+            of = [mutant for mutant in self.alive if mutant.place == place]
+            drawn = list(self._drawn(of))
+            for mutant in of:
+                found = self._told(mutant, drawn)
+                if found is None:
+                    continue
+                base, _, how = found.name.partition(": ")
+                self.kept.setdefault(base, []).append(how)
+                self.known.append(found)
+                self._bench.known = [found]
+                gone = {one.name for one in self.alive if one.place == place and self._bench.try_mutant(one).killed}
+                self.alive = [one for one in self.alive if one.name not in gone]
+                of[:] = [one for one in of if one.name not in gone]
+                yield f"{found.name}: tells {', '.join(sorted(gone))}; {len(self.alive)} are alive"
 
-    def _drawn(self, until: float) -> Iterator[Known]:
-        """Damaged traces unlike those before, of which checks and oracles say the same."""
-        count = 0
-        with self._bench.reached:
-            while count < _MOST_NEW and time.monotonic() < until:
-                known = self._one()
-                if known is not None:
-                    count += 1
-                    yield known
+    def _told(self, mutant: CoreMutant, drawn: list[Known]) -> Known | None:
+        """A drawn trace that tells the mutant, and of which checks and oracles say the same."""
+        for _ in range(_LOOKED_AT):
+            self._bench.known = drawn
+            found = self._bench.try_mutant(mutant)
+            if not found.killed:
+                return None
+            at = next((n for n, known in enumerate(drawn) if known.name == found.instance), None)
+            if at is None:
+                return None
+            one = drawn.pop(at)
+            with self._bench.reached:
+                again = self._bench.agreed(one.name, one.trace)
+            if again is None:
+                if one.name not in self._parted:
+                    self._parted.add(one.name)
+                    self._on_parted(one.name)
+                continue
+            self._bench.known = [again]
+            if self._bench.try_mutant(mutant).killed:
+                return again
+        return None
 
-    def _one(self) -> Known | None:
-        draw = self._draw
-        base, how = draw.choice(self._new if self._new and draw.random() < _FURTHER else self._bases)
-        trace = damaged(labelled(self._name)[base], how)
-        for _ in range(draw.choice((1, 1, 2))):
-            edit = draw_edit(trace, draw)
-            trace, how = damaged(trace, edit), f"{how}; {edit}" if how else edit
-        if not trace.rows or len(trace.rows) > _LONGEST:
-            return None
-        known = self._bench.agreed(f"{base}: {how}", trace)
-        if known is None:
-            self.parted.append(f"{base}: {how}")
-            return None
-        unlike = (frozenset(clause for clause, _ in known.checks.broken), known.blocks)
-        if unlike in self._seen or (known.checks.refused and draw.random() > _REFUSED):
-            return None
-        self._seen.add(unlike)
-        if how.count("; ") + 2 < _MOST_EDITS:
-            self._new.append((base, how))
-        return known
+    def _drawn(self, mutants: Sequence[CoreMutant]) -> Iterator[Known]:
+        """Damaged traces, with what the judges of the mutants' function say of them."""
+        bench, draw = self._bench, self._draw
+        bits = 0
+        for mutant in mutants:
+            bits |= bench.reached.bit(mutant.place, mutant.block)
+        titles = labelled(self._name)
+        able = [known for known in self.known if known.name.partition(": ")[0] in titles and known.blocks]
+        short = [known for known in able if len(known.trace.rows) <= _LONGEST and (known.labelled or known.damaged)]
+        bases = [known for known in short if known.blocks & bits] or short
+        only = bench.judges_of.get(mutants[0].place)
+        for _ in range(_DRAWN):
+            base = draw.choice(bases)
+            trace, name = base.trace, base.name
+            for _ in range(draw.choice(_EDITS)):
+                edit = draw_edit(trace, draw)
+                trace, name = damaged(trace, edit), f"{name}; {edit}" if ": " in name else f"{name}: {edit}"
+            try:
+                checks, oracles = by_checks(trace, (), only), by_oracles(bench.plugin, trace, only)
+            except FAILURES:
+                continue
+            if not checks.refused:
+                yield Known(
+                    name=name, trace=trace, at_stake=(), checks=checks, oracles=oracles, blocks=-1, damaged=True
+                )

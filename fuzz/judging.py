@@ -129,7 +129,7 @@ class JudgeBench(AnyBench[Known]):
                     self.parted.append(title)
                 else:
                     self.known.append(again)
-            self._judges_of = self._touched(
+            self.judges_of = self._touched(
                 [one.trace for one in self.known[: 2 * len(labelled) : 2] if not one.checks.refused]
             )
         self.known.sort(key=lambda known: (known.damaged, not known.labelled, len(known.trace.rows)))
@@ -177,7 +177,7 @@ class JudgeBench(AnyBench[Known]):
         killed = msgspec.structs.replace(found, instance=given.name, differing=found.differing + 1)
         mutant = self.mutants[found.mutant]
         # Whom a function is new to is asked by none of the others.
-        only = self._judges_of.get(mutant.place)
+        only = self.judges_of.get(mutant.place)
         oracles = mutant.area == ORACLES
         due = given.oracles if oracles else given.checks
         try:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import time
 from dataclasses import replace
 from pathlib import Path
 from random import Random
@@ -179,14 +180,18 @@ def test_rows_that_leave_a_clause_open_are_named_by_checks_and_oracles_alike() -
 def test_what_is_searched_for_tells_a_mutant_and_is_judged_alike(
     bench: JudgeBench, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(bench, "known", [])
-    search = DamageSearch(bench, 1, lambda mutants: [bench.try_mutant(mutant) for mutant in mutants])
+    parted: list[str] = []
+    search = DamageSearch(bench, 1, parted.append)
     monkeypatch.setattr(search, "kept", {})
+    monkeypatch.setattr(search, "known", [known for known in bench.known if known.name.startswith("BC-URB")])
+    monkeypatch.setattr(bench, "known", [])
     after = "return violated(0, 0, row.number, -1) if False else HOLDS"
     search.alive = [next(m for m in bench.mutants.values() if ONCE in m.name and m.after == after)]
-    search.search(5.0)
-    assert search.alive == []
+    [said_of_it] = search.search(time.monotonic() + 10)
+    assert not search.alive
+    assert not parted
     [(base, [how])] = search.kept.items()
+    assert said_of_it.startswith(f"{base}: {how}: tells uniform_checks:delivered_once/")
     trace = damaged(labelled("broadcast")[base], how)
     said = by_checks(trace, ())
     assert "BC-URB-ONCE" in {clause for clause, _ in said.broken}
