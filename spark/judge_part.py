@@ -13,6 +13,7 @@ from typing import Any, TypeAlias
 
 import numpy as np
 import numpy.typing as npt
+from msgspec.structs import replace
 
 from scatterproof.conformance.checks.compiled import CompiledRun, Kernel
 from scatterproof.conformance.checks.interpreted import Interpreted, InterpretedRun
@@ -161,18 +162,26 @@ def _ahead(batches: Iterator[Columns], reader: Executor | None) -> Iterator[Colu
 
 
 def _network(header: Header) -> _Network:
-    """What checks and measures read of this run's network, and the rules for its rows. Equal networks share it: steps
-    only read it, and routing costs more than a short run."""
+    """What checks and measures read of this run's network, and the rules for its rows. Networks that differ in names
+    alone share it: steps only read it, and routing costs more than a short run."""
     complete = tuple(sorted(header.complete.items()))
-    key = (header.protocol, header.topology, tuple(sorted(header.parameters.items())), header.order, complete)
+    unnamed = header.topology.unnamed
+    key = (header.protocol, unnamed, tuple(sorted(header.parameters.items())), header.order, complete)
     known = _KNOWN.get(key)
     if known is None:
         if len(_KNOWN) == NETWORKS_KEPT:
             _KNOWN.clear()
-        around = load(header.protocol).surroundings(header)
-        refuse_header(header)
-        known = _KNOWN[key] = (around, with_hops(around, header), row_rules(header.protocol, header.topology))
+        try:
+            known = _KNOWN[key] = _looked_at(replace(header, topology=unnamed))
+        except BadInput:
+            known = _looked_at(header)  # which says why in the names of its nodes
     return known
+
+
+def _looked_at(header: Header) -> _Network:
+    around = load(header.protocol).surroundings(header)
+    refuse_header(header)
+    return around, with_hops(around, header), row_rules(header.protocol, header.topology)
 
 
 def is_interpreted(parts: Sequence[Part]) -> bool:

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections import Counter, deque
 from enum import StrEnum
-from functools import lru_cache
+from functools import cache, lru_cache
 from typing import TypeAlias
 
 import msgspec
@@ -57,6 +57,17 @@ class Topology(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
         return tuple(i for i, node in enumerate(self.nodes) if node.role in roles)
 
     @property
+    def unnamed(self) -> Topology:
+        """The same with numbers for names: what rests on roles and links alone is alike for all networks that have it
+        in common. Raises BadInput for names that come twice, which it would hide."""
+        if len({node.name for node in self.nodes}) < len(self.nodes):
+            validate(self)
+        nodes = tuple(
+            [Node(name, node.role) for name, node in zip(_numerals(len(self.nodes)), self.nodes, strict=True)]
+        )
+        return Topology(nodes, self.links)
+
+    @property
     def is_full_mesh(self) -> bool:
         """Whether all nodes are hosts, with one link from each to each other."""
         mesh = sorted((a, b) for a in self.hosts() for b in self.hosts() if a != b)
@@ -94,6 +105,11 @@ class Routes(msgspec.Struct, frozen=True):
             node = topology.links[link].target
             link = NO_LINK if node == receiver else self.next_link[node][receiver]
         return tuple(links)
+
+
+@cache
+def _numerals(count: int) -> tuple[str, ...]:
+    return tuple(map(str, range(count)))
 
 
 @lru_cache(maxsize=64)

@@ -1,7 +1,7 @@
 """Corpora to measure with: simulated runs, some of them damaged, and as many copies as a size asks for.
 
 Simulating takes far longer than mining, so a corpus of any size is the same runs over and over, each copy under run
-numbers and node names of its own: no tool can recognise a network from an earlier copy.
+numbers and node names of its own. What is derived from a network's roles and links alone can be shared by copies.
 """
 
 from __future__ import annotations

@@ -262,6 +262,16 @@ def test_a_run_longer_than_a_batch_keeps_its_state_from_one_to_the_next(tmp_path
         assert judge_part(part, batch_rows)[0][1] == judge(trace, shown=EVERY)
 
 
+def test_networks_that_differ_in_names_alone_share_what_is_derived_from_them() -> None:
+    header = material(ANY).traces()[0].header
+    names = tuple(msgspec.structs.replace(node, name=f"{node.name}.2") for node in header.topology.nodes)
+    topology = msgspec.structs.replace(header.topology, nodes=names)
+    other, known = msgspec.structs.replace(header, topology=topology), judging._network(header)
+    assert all(one is two for one, two in zip(judging._network(other), known, strict=True))
+    fewer = msgspec.structs.replace(topology, links=topology.links[:-1])
+    assert judging._network(msgspec.structs.replace(header, topology=fewer)) is not known
+
+
 def test_tasks_read_the_headers_of_many_runs(
     session: SparkSession, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -421,6 +431,12 @@ BAD_FILES: dict[str, tuple[Callable[[Path], object], str]] = {
     "a receiver below nobody": (
         lambda corpus: rewritten(events_path(corpus, 1), saying("receiver", -(1 << 63), 4)),
         rf"events/part-00001.parquet: run 2: row 4 has receiver {-(1 << 63)}; nodes are 0 to ",
+    ),
+    "two nodes of one name": (
+        lambda corpus: rewritten(
+            runs_path(corpus, 0), with_header(lambda one: [node.update(name="x") for node in one["topology"]["nodes"]])
+        ),
+        r"events/part-00000.parquet: run 0: topology: \d+ nodes are named 'x'",
     ),
     "a link to nowhere": (
         lambda corpus: rewritten(
