@@ -39,8 +39,8 @@ def columns_of_rows(
 
 class RowRules:
     """What each row of a run must be; made by `row_rules`. A column that names something (`TraceSchema.domains`) names
-    one that exists, or is ABSENT. The kind never is ABSENT, and the node only in the last row. A packet is at an end of
-    its link."""
+    one that exists, or is ABSENT. The kind never is ABSENT, the node only in the last row, and the call of none that is
+    called or returns. A packet is at an end of its link."""
 
     def __init__(self, names: TraceSchema, topology: Topology) -> None:
         self._names = names
@@ -60,6 +60,7 @@ class RowRules:
         self._named = itemgetter(*(known.at for known in self._known))
         self._sound: set[tuple[int, ...]] = set()
         self._at = tuple(names.index(name) for name in ("kind", "node", "link"))
+        self._call_at = names.index("call") if names.calls else None
         # By kind and link, from -1: the node at which such a row is.
         self._width = len(topology.links) + 1
         due = np.full((len(names.kinds) + 1, self._width), _ANYWHERE, dtype=np.int64)
@@ -74,6 +75,8 @@ class RowRules:
             if row[known.at] not in known.values:
                 return f"{known.column} {row[known.at]}; {known.duty}"
         kind, node, link = (row[at] for at in self._at)
+        if self._call_at is not None and kind in (Kind.CALLED, Kind.RETURNED) and row[self._call_at] == ABSENT:
+            return f"call {ABSENT}; {self._duty('call')}"
         due = self._due_list[kind * self._width + 1 + link]
         if due == node or (due == _ANYWHERE and (node != ABSENT or kind == Kind.ENDED)):
             return None
@@ -112,6 +115,9 @@ class RowRules:
             if known.column in columns:
                 first = min(first, known.first_outside(columns[known.column]))
         first = self._first_elsewhere(*(columns[name][:first] for name in ("kind", "node", "link")))
+        if "call" in columns:
+            kind, call = columns["kind"][:first], columns["call"][:first]
+            first = _first((call == ABSENT) & ((kind == Kind.CALLED) | (kind == Kind.RETURNED)))
         if first < count:
             row = tuple(int(columns[name][first]) if name in columns else ABSENT for name in self._names.columns)
             self.refuse_row(base + first, row, place)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import random
+from pathlib import Path
 
 import msgspec
 import numpy as np
@@ -26,8 +27,9 @@ from scatterproof.conformance.judge import (
 from scatterproof.conformance.protocol import load
 from scatterproof.conformance.tests.runs import COLUMNS, change, conforming, value
 from scatterproof.conformance.verdict import ClauseResult, Verdict
+from scatterproof.spec import trace_ndjson
 from scatterproof.spec.errors import BadInput
-from scatterproof.spec.trace import Kind, Order, Row, Trace
+from scatterproof.spec.trace import Kind, Order, Row, Trace, schema
 
 STAR = conforming("star", "C")
 PLUGIN = load("totalorder")
@@ -167,6 +169,32 @@ def test_trace_that_cannot_be_is_refused_in_one_sentence_by_all_three(
             judged(with_row(position, **values), place="my.ndjson")
         assert str(refused.value).startswith("my.ndjson: ")
         assert said in str(refused.value)
+
+
+PUB = "pubsub/conforming/PS-RETAIN.once-for-each-subscribe"
+QUEUE, LEASES = "workqueue/conforming/Q-PRIORITY.higher-first", "workqueue/violating/Q-LEASE.second-first"
+
+
+@pytest.mark.parametrize(
+    ("name", "kind", "call", "said"),
+    [
+        (PUB, Kind.CALLED, -1, "has call -1; the calls are 1 publish, "),
+        (PUB, Kind.RETURNED, -1, "has call -1; the calls are 1 publish, "),
+        (QUEUE, Kind.RETURNED, -1, "has call -1; the calls are 1 open_group, "),
+        (QUEUE, Kind.CALLED, 11, "makes call 11, which the queue has only with leases; give parameter leased = 1"),
+        (LEASES, Kind.CALLED, 10, "makes call 10, which the queue has only without leases; give parameter leased = 0"),
+    ],
+)
+def test_a_call_that_cannot_be_is_refused_in_one_sentence_by_all_three(
+    name: str, kind: Kind, call: int, said: str
+) -> None:
+    trace = trace_ndjson.read(Path(__file__).parents[1] / "traces" / f"{name}.ndjson")
+    rows, at = [*trace.rows], trace.column("kind").index(kind)
+    columns = schema(trace.header.protocol).columns
+    rows[at] = tuple(call if column == "call" else had for column, had in zip(columns, rows[at], strict=True))
+    for judged in (judge, judge_compiled, judge_by_oracles):
+        with pytest.raises(BadInput, match=rf"^my\.ndjson: .*row {at} .*{said}"):
+            judged(Trace(trace.header, rows), place="my.ndjson")
 
 
 def test_row_with_a_column_missing_is_refused() -> None:

@@ -54,7 +54,7 @@ def parameters(given: Mapping[str, Parameter]) -> dict[str, int]:
     chosen = Parameters("workqueue", given)
     for name in ("retry_ns", "tries", "leased"):
         chosen.number(name)
-    names = ("window_ns", "by_group", "margin_ns", "most_tries", "back_order", "one_consumer", "batches")
+    names = ("window_ns", "by_group", "margin_ns", "most_tries", "back_order", "one_consumer", "batches", "leased")
     return {name: chosen.number(name) for name in names}
 
 
