@@ -6,7 +6,7 @@ from itertools import pairwise
 
 from scatterproof.conformance.oracles.whole import before
 from scatterproof.conformance.totalorder.oracles.whole import GREATEST, Event, Whole, look
-from scatterproof.spec.totalorder.messages import PacketKind
+from scatterproof.spec.totalorder.messages import NO_BARRIER, PacketKind
 from scatterproof.spec.trace import Trace
 
 # Times of adjustment above this are absurd, and count for nothing.
@@ -172,7 +172,7 @@ def adjustment_keeps_promises(trace: Trace) -> set[int]:
         if first.timestamp < max([0, *above, *_said(whole, first)]):
             broken.add(first.position)
     for event in whole.sent:
-        beacon = whole.is_host(event.node) and not event.is_data and event.barrier >= 0
+        beacon = whole.is_host(event.node) and not event.is_data and event.barrier != NO_BARRIER
         if beacon and event.clock_ns >= 0:
             now = adjusted(event.clock_ns, adjustment(whole, event.node, event.position))
             if event.barrier != max([now, *_given(whole, event), *_said(whole, event)]):
