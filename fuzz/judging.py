@@ -12,7 +12,9 @@ import inspect
 import pkgutil
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
+from functools import reduce
 from itertools import chain
+from operator import or_
 from pathlib import Path
 from random import Random
 
@@ -100,7 +102,8 @@ def _helpers(modules: Sequence[str], package: str) -> list[str]:
 
 class JudgeBench(AnyBench[Known]):
     """What all mutants of a protocol's judges have in common. longest: runs of the cases with more rows are left out.
-    parted: the damaged runs on which checks and oracles differ; no mutant is tried on them."""
+    parted: the damaged runs on which checks and oracles differ; no mutant is tried on them. What all protocols share,
+    and no trace of this one runs, has no mutants here: another protocol measures it."""
 
     def __init__(
         self,
@@ -132,6 +135,10 @@ class JudgeBench(AnyBench[Known]):
             self.judges_of = self._touched(
                 [one.trace for one in self.known[: 2 * len(labelled) : 2] if not one.checks.refused]
             )
+        blocks = reduce(or_, (known.blocks for known in self.known), 0)
+        ran = {block.place for block in self.reached.names(blocks)}
+        own = f"scatterproof.conformance.{name}."
+        self.mutants = {m.name: m for m in self.mutants.values() if m.place in ran or m.module.startswith(own)}
         self.known.sort(key=lambda known: (known.damaged, not known.labelled, len(known.trace.rows)))
 
     def agreed(self, title: str, trace: Trace) -> Known | None:

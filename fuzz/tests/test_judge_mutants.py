@@ -92,6 +92,14 @@ def test_an_oracle_is_told_wherever_its_module_is(monkeypatch: pytest.MonkeyPatc
     assert any(bench.try_mutant(one).outcome is TriedOutcome.BY_CLAUSE for one in mutants)
 
 
+def test_what_is_shared_has_mutants_where_the_protocol_runs_it(bench: JudgeBench) -> None:
+    """A premise is made when its module is imported, and no judge runs that."""
+    shared = [one for one in bench.mutants.values() if one.module.endswith("checks.premises")]
+    functions = {one.function for one in shared}
+    assert "follow" in functions
+    assert "premise_of_packets" not in functions
+
+
 ONCE = "uniform_checks:delivered_once"
 
 
