@@ -8,8 +8,10 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from functools import cache
+from functools import cache, partial
+from operator import attrgetter, itemgetter
 from string import Formatter
+from typing import NamedTuple
 
 import numpy as np
 import numpy.typing as npt
@@ -33,7 +35,7 @@ from scatterproof.spec.trace import ABSENT, Header, Kind, Order, Row, Trace, sch
 SHOWN = 10  # violations of a clause that are put into words; all are counted
 
 # What a way's sentence names, and of a violation; all else is a column of its row.
-_OF_VIOLATIONS = {"expected": "expected", "expected_node": "expected", "found": "found"}
+_OF_VIOLATIONS = {"position": "position", "expected": "expected", "expected_node": "expected", "found": "found"}
 _NODES = frozenset({"expected_node", "node", "sender", "receiver"})
 
 RowAt = Callable[[int], Row]
@@ -214,7 +216,7 @@ def conclude(
     of_check = Counter(violation.check for violation in broken) if counts is None else counts
     results: list[ClauseResult] = []
     first: dict[int, list[Broken]] = {}
-    for violation in sorted(broken, key=lambda violation: violation.position):
+    for violation in sorted(broken, key=attrgetter("position")):
         kept = first.setdefault(violation.check, [])
         if len(kept) < shown:
             kept.append(violation)
@@ -226,23 +228,15 @@ def conclude(
             verdict, reason = _verdict(plugin, header, check, held[number], of_check[number], doubtful, complete)
         else:
             verdict, reason = Verdict.NOT_APPLICABLE, inapplicable
-        violations = tuple(
-            Violation(
-                clause=check.clause,
-                position=violation.position,
-                expected=violation.expected,
-                found=violation.found,
-                witness=violation.witness,
-                sentence=_words(plugin, header, check, violation, rows)
-                if worded
-                else f"row {violation.position} breaks {check.clause}",
+        violations: tuple[Violation, ...] = ()
+        if verdict is Verdict.FAIL:
+            words = partial(_words, plugin, header, check, rows) if worded else partial(_bare_words, check)
+            violations = tuple(
+                [Violation(check.clause, one.position, *one[3:], words(one)) for one in first.get(number, ())]
             )
-            for violation in first.get(number, ())
-            if verdict is Verdict.FAIL
-        )
         doubts = first.get(number, ()) if check.doubt else ()
         if verdict is Verdict.INCONCLUSIVE and doubts and worded:
-            reason = _words(plugin, header, check, doubts[0], rows)
+            reason = _words(plugin, header, check, rows, doubts[0])
         fails = of_check[number] if verdict is Verdict.FAIL else 0
         # A pass over the rows may count for a clause that says nothing of them.
         holds = 0 if verdict is Verdict.NOT_APPLICABLE else held[number]
@@ -260,7 +254,7 @@ def _doubtful(
             continue
         premise = plugin.premises[violation.check - len(plugin.checks)]
         if _unrecorded(header, premise) is None:
-            raise BadInput(f"{place}: {_words(plugin, header, premise, violation, rows)}")
+            raise BadInput(f"{place}: {_words(plugin, header, premise, rows, violation)}")
         # A trace that owns up to gaps, or to less order, is not refused for them.
         if header.order.includes(premise.order):
             kinds |= set(premise.kinds)
@@ -326,27 +320,50 @@ def _lacking(header: Header, check: Check) -> Iterator[tuple[str, NodeId]]:
 
 
 def _words(
-    plugin: Plugin, header: Header, check: Check, violation: Broken, rows: Sequence[Row] | Mapping[int, Row]
+    plugin: Plugin, header: Header, check: Check, rows: Sequence[Row] | Mapping[int, Row], violation: Broken
 ) -> str:
     """Five parts: clause, trace row, expected and found within the way's sentence, witness."""
-    row, place = rows[violation.position], schema(plugin.name).index
-    way, nodes, links = check.ways[violation.code - 2], header.topology.nodes, header.topology.links
-    told: dict[str, int | str] = {}
-    for one in _named_in(way):  # most sentences name one or two, and a corpus may have millions
-        value = getattr(violation, _OF_VIOLATIONS[one]) if one in _OF_VIOLATIONS else row[place(one)]
-        if one == "link":
-            ends = [links[value].source, links[value].target] if 0 <= value < len(links) else []
-            told[one] = "->".join(nodes[end].name for end in ends) or f"number {value}"
-        elif one in _NODES:
-            told[one] = nodes[value].name if 0 <= value < len(nodes) else f"number {value}"
-        else:
-            told[one] = value
-    said = way.format_map(told)
-    witness = f" (see row {violation.witness})" if violation.witness >= 0 else ""
-    return f"{check.clause}, row {violation.position} at {row[place('time_ns')]} ns: {said}{witness}"
+    pattern = _pattern(plugin.name, check.clause, check.ways[violation.code - 2])
+    told: list[int | str] = list(pattern.told((*violation, *rows[violation.position])))
+    nodes, links = header.topology.nodes, header.topology.links
+    for at in pattern.nodes:
+        told[at] = nodes[number].name if 0 <= (number := int(told[at])) < len(nodes) else f"number {number}"
+    for at in pattern.links:
+        ends = links[number] if 0 <= (number := int(told[at])) < len(links) else None
+        told[at] = f"{nodes[ends.source].name}->{nodes[ends.target].name}" if ends else f"number {number}"
+    said = pattern.text % tuple(told)
+    return f"{said} (see row {violation.witness})" if violation.witness >= 0 else said
+
+
+def _bare_words(check: Check, violation: Broken) -> str:
+    return f"row {violation.position} breaks {check.clause}"
+
+
+class _Pattern(NamedTuple):
+    """A way's sentence, taken apart once: a corpus may break a clause millions of times.
+
+    text: with %s for each value.
+    told: takes these values out of a violation and its row, one behind the other.
+    nodes, links: which of the values are such.
+    """
+
+    text: str
+    told: Callable[[tuple[int, ...]], tuple[int, ...]]
+    nodes: tuple[int, ...]
+    links: tuple[int, ...]
 
 
 @cache
-def _named_in(way: str) -> tuple[str, ...]:
-    """What the sentence names in braces."""
-    return tuple(dict.fromkeys(name for _, name, _, _ in Formatter().parse(way) if name))
+def _pattern(protocol: str, clause: str, way: str) -> _Pattern:
+    own, columns = Broken._fields, schema(protocol).columns
+    parsed = list(Formatter().parse(f"{clause}, row {{position}} at {{time_ns}} ns: {way}"))
+    names = [name for _, name, _, _ in parsed if name]
+    places = [
+        own.index(_OF_VIOLATIONS[name]) if name in _OF_VIOLATIONS else len(own) + columns.index(name) for name in names
+    ]
+    return _Pattern(
+        text="".join(said.replace("%", "%%") + ("%s" if name else "") for said, name, _, _ in parsed),
+        told=itemgetter(*places),
+        nodes=tuple(at for at, name in enumerate(names) if name in _NODES),
+        links=tuple(at for at, name in enumerate(names) if name == "link"),
+    )

@@ -142,8 +142,10 @@ def _fed(
             # A short piece is judged sooner than it is handed over.
             found = run.feed(piece, *beside, spread=spread if take >= SPREAD_ROWS else map)
             broken = sorted({violation.position for violation in found})
-            places = np.array(broken, dtype=np.int64) - done
-            rows.update(zip(broken, zip(*(piece[name][places].tolist() for name in names), strict=True), strict=True))
+            if broken:
+                places = np.array(broken, dtype=np.int64) - done
+                columns = (piece[name][places].tolist() for name in names)
+                rows.update(zip(broken, zip(*columns, strict=True), strict=True))
             at, left, done = at + take, left - take, done + take
         if measured is not None and measures is not None:
             measured.add_run(span.header, beside[0], measures)
