@@ -14,6 +14,7 @@ from random import Random
 import msgspec
 
 from scatterproof.spec import trace_ndjson
+from scatterproof.spec.core import Outcome
 from scatterproof.spec.errors import BadInput
 from scatterproof.spec.files import read_bytes, write_atomically
 from scatterproof.spec.trace import ABSENT, Header, Kind, Row, Trace, rows_of_packet, schema
@@ -163,6 +164,13 @@ def _move(rows: Rows, names: Sequence[str], given: Sequence[str]) -> Rows:
     return rows
 
 
+def _tighten(rows: Rows, names: Sequence[str], given: Sequence[str]) -> Rows:
+    """tighten: times become 0, 1, 2, ... in their order, so that they are no greater than numbers of other things."""
+    at = names.index("time_ns")
+    ranks = {time_ns: rank for rank, time_ns in enumerate(sorted({row[at] for row in rows}))}
+    return [_with(row, at, ranks[row[at]]) for row in rows]
+
+
 def _cut(rows: Rows, names: Sequence[str], given: Sequence[str]) -> Rows:
     """cut ROW: what comes from it on is gone, but for the end."""
     ends = rows[-1:] if rows[-1][names.index("kind")] == Kind.ENDED else []
@@ -181,6 +189,7 @@ EDITS: dict[str, Callable[[Rows, Sequence[str], Sequence[str]], Rows]] = {
     "double": _double,
     "again": _again,
     "move": _move,
+    "tighten": _tighten,
     "cut": _cut,
 }
 
@@ -246,6 +255,12 @@ def draw_edit(trace: Trace, draw: Random) -> str:
             return f"take {other} {title} {draw.randrange(len(everything[title].rows))}"
         case "parameter":
             return _parameter(trace, draw)
+        case "tie":
+            return f"set {at} time_ns {rows[at - 1][names.index('time_ns')]}"
+        case "doubt" if "outcome" in said:
+            return f"set {at} outcome {int(Outcome.UNKNOWN)}"
+        case "doubt" | "tighten":
+            return "tighten"
         case "delete" | "cut" as word:
             return f"{word} {at}"
         case word:
@@ -254,7 +269,7 @@ def draw_edit(trace: Trace, draw: Random) -> str:
 
 _WAYS = (
     *["set"] * 7, *["take"] * 3, *["move"] * 2, *["double"] * 2, *["delete"] * 2, *["again"] * 3, *["exchange"] * 2,
-    "rename", "rename", "shift", "turn", "without", "cut", "parameter",
+    *["tie"] * 2, *["doubt"] * 2, "tighten", "rename", "rename", "shift", "turn", "without", "cut", "parameter",
 )  # fmt: skip
 
 

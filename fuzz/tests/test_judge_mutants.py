@@ -191,7 +191,7 @@ def test_what_is_searched_for_tells_a_mutant_and_is_judged_alike(
     parted: list[str] = []
     search = DamageSearch(bench, 1, parted.append)
     monkeypatch.setattr(search, "kept", {})
-    monkeypatch.setattr(search, "known", [known for known in bench.known if known.name.startswith("BC-URB")])
+    monkeypatch.setattr(search, "known", [known for known in bench.known if known.name.startswith("BC-URB-ONCE")])
     monkeypatch.setattr(bench, "known", [])
     after = "return violated(0, 0, row.number, -1) if False else HOLDS"
     search.alive = [next(m for m in bench.mutants.values() if ONCE in m.name and m.after == after)]
