@@ -16,7 +16,8 @@ def latest_is_answered(trace: Trace) -> set[int]:
 
     def latest(kind: Kind, packet: str, client: int) -> int:
         of = (operation for *told, operation in rows if told == [kind, packets[packet], client])
-        return max(of, default=0)
+        greatest: int = max((0, *of))
+        return greatest
 
     behind = (latest(Kind.SENT, "answer", one) < latest(Kind.ARRIVED, "request", one) for one in clients)
     return {last} if any(behind) else set()
