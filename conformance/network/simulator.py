@@ -15,7 +15,7 @@ import gc
 import traceback
 from collections import Counter
 from collections.abc import Callable, Sequence
-from heapq import heapify, heappop, heappush
+from heapq import heappop, heappush
 from itertools import count
 from pathlib import Path
 from typing import Any, TypeAlias, cast
@@ -24,6 +24,7 @@ from scatterproof.conformance.network.clocks import local_clocks
 from scatterproof.conformance.network.contract import CallRecorder, Lives, MessageRecorder, NodeFailed, RowRecorder
 from scatterproof.conformance.network.delays import delays_of
 from scatterproof.conformance.network.outages import Outages
+from scatterproof.conformance.network.planned import CALL, HELD, LAST, LOSS, STOP, SUBMISSION, TIMER, Entry, planned
 from scatterproof.spec.core import (
     AnyCore,
     Began,
@@ -42,16 +43,10 @@ from scatterproof.spec.topology import LinkId, NodeId
 from scatterproof.spec.trace import ABSENT, CLEAN, QUIESCENT, Kind, Row
 
 Observer: TypeAlias = Callable[[int, Row], None]
-# (time, running number, link, index of the packet on the link, packet, its columns): the columns are the same where it
-# is sent and where it arrives. For all else the link is one of the marks below, the index is the node, and the packet
-# is a deadline, submission, call or failure, or (link, index, packet) of one that is lost or has come to a paused node.
-_Entry: TypeAlias = tuple[int, int, int, int, Any, Row]
-
 # Plain integers, as in rows.
 _SENT, _ARRIVED, _DELIVERED, _LOST = int(Kind.SENT), int(Kind.ARRIVED), int(Kind.DELIVERED), int(Kind.LOST)
 _SUBMITTED, _BEGUN, _REFUSED = int(Kind.SUBMITTED), int(Kind.BEGUN), int(Kind.REFUSED)
 _CALLED, _RETURNED, _ENDED = int(Kind.CALLED), int(Kind.RETURNED), int(Kind.ENDED)
-_TIMER, _SUBMISSION, _FAILURE, _LOSS, _STOP, _HELD, _CALL = -1, -2, -3, -4, -5, -6, -7
 _FAILED_ROW = {
     FailureKind.CRASH: int(Kind.CRASHED),
     FailureKind.CUT: int(Kind.CRASHED),
@@ -61,12 +56,12 @@ _FAILED_ROW = {
     FailureKind.RESUME: int(Kind.RESUMED),
 }
 _EFFECTS = {_SENT: "sent", _DELIVERED: "delivered", _BEGUN: "began", _REFUSED: "refused", _RETURNED: "returned"}
-_LAST = 1 << 62
 
 MAX_EVENTS = 10_000_000
 # Events at one instant after which a run is stuck: this many, and more for each node, link and message.
 MAX_AT_ONE_INSTANT = 2_000
 _MORE_FOR_EACH = 100
+_MANY_ROWS = 10_000
 _LOOKED_AT = 100  # events of a stuck run, to say why it is
 _BILLION = 1_000_000_000
 # What a node's own mistakes raise. Anything else is the harness's or the machine's.
@@ -125,13 +120,15 @@ class Simulation:
         for link, index in self._faults:
             faulty[link].add(index)
         outages = frozenset(self._outages.links)
-        self._oddities = [range(_LAST) if link in outages else faulty[link] for link in range(len(links))]
+        self._oddities = [range(LAST) if link in outages else faulty[link] for link in range(len(links))]
         self._sent = [0] * len(links)
         # The arrival of the last packet, where links are FIFO.
         self._free_from = [0] * len(links) if fifo else _Forgetful([0] * len(links))
         self._clocks = local_clocks([schedule.clock(node) for node in range(len(nodes))])
         self._alarms: list[int | None] = [None] * len(nodes)  # the deadline that a timer is set for
-        self._heap: list[_Entry] = []
+        # Of what is planned, latest first, one or more are in the heap: all of it would be most of the heap.
+        self._planned = planned(schedule, self._outages, self._sources, self._end)
+        self._heap: list[Entry] = []
         # In the order in which events are caused; losses are numbered below submissions, failures below losses.
         self._caused = count(len(schedule.submissions) + len(schedule.calls)).__next__
         self._operations = [0] * len(nodes)
@@ -146,21 +143,10 @@ class Simulation:
 
     def run(self) -> list[Row]:
         """Run to the end; returns the rows."""
-        submissions, calls, failures = self._schedule.submissions, self._schedule.calls, self._schedule.failures
-        due: list[Submission | Call] = [*submissions, *calls]
-        for number, one in enumerate(sorted(due, key=lambda one: one.time_ns)):
-            awake = self._outages.awake(one.node, one.time_ns)
-            if not self._outages.is_down(one.node, awake):  # its application is gone, too
-                mark = _CALL if isinstance(one, Call) else _SUBMISSION
-                self._heap.append((awake, number, mark, one.node, one, ()))
-        self._heap += [
-            (f.time_ns, number, _FAILURE, self._sources.get(f.link, f.node), f, ())
-            for number, f in enumerate(failures, -2 * _LAST)
-        ]
-        self._heap.append((self._end, _LAST, _STOP, 0, None, ()))
-        heapify(self._heap)
+        self._heap.append(self._planned.pop())
+        submissions = self._schedule.submissions
         size = len(self._handle) + len(self._targets) + sum(len(submission.messages) for submission in submissions)
-        size += len(calls)
+        size += len(self._schedule.calls)
         at_one_instant = MAX_AT_ONE_INSTANT + _MORE_FOR_EACH * size
         before = -1
         # What a run makes has no cycles; the collector would go through all rows again and again, in vain.
@@ -179,6 +165,10 @@ class Simulation:
             self.notes.append(str(failure))
         finally:
             if collecting:
+                if len(self.rows) > _MANY_ROWS and not gc.get_freeze_count():
+                    # Rows become old unseen: to look through them would take a tenth of the run's time.
+                    gc.freeze()
+                    gc.unfreeze()
                 gc.enable()
         self._finish()
         return self.rows
@@ -196,24 +186,24 @@ class Simulation:
         free_from, delays, oddities, alarms = self._free_from, self._delays.drawn, self._oddities, self._alarms
         starts, drifts = [clock.start for clock in self._clocks], [clock.drift for clock in self._clocks]
         handle, next_deadline, caused, packet_tail = self._handle, self._next_deadline, self._caused, self._packet_tail
+        drifting, odd, observe = any(drifts), any(oddities), self._observe
         for _ in range(most):
             now, _, link, index, packet, tail = heappop(heap)
             node = targets[link] if link >= 0 else index
-            clock = now + starts[node] + (now * drifts[node] // _BILLION if drifts[node] else 0)
+            clock = now + starts[node] + (now * drifts[node] // _BILLION if drifting else 0)
             if link >= 0:
                 append((now, clock, node, _ARRIVED, link, index) + tail)
                 event: ClientEvent[Any] = PacketArrived(clock, link, packet)
-            elif link == _TIMER:
+            elif link == TIMER:
                 if alarms[node] != packet:
                     continue  # the node has changed its mind since this timer was set
                 alarms[node] = None
                 event = TimerFired(clock)
-            elif link == _STOP:
+            elif link == STOP:
                 self._now = now
                 return True
             else:
-                asked = self._befall(now, clock, node, link, packet, tail)
-                if asked is None:
+                if (asked := self._befall(now, clock, node, link, packet, tail)) is None:
                     continue
                 event = asked
             try:
@@ -231,11 +221,11 @@ class Simulation:
                     sent[link] = index + 1
                     tail = packet_tail(packet)
                     append((now, clock, node, _SENT, link, index) + tail)
-                    if index in oddities[link]:
+                    if odd and index in oddities[link]:
                         self._send_oddly(now, clock, node, link, index, packet, tail)
                         continue
                     if index >= len(delays[link]):
-                        self._delays.draw_more(link)
+                        self._delays.draw_more(link, sent)
                     arrival = now + delays[link][index]
                     if arrival < free_from[link]:
                         arrival = free_from[link]
@@ -245,8 +235,8 @@ class Simulation:
                     self._note(now, clock, node, effect)
             if deadline != alarms[node]:
                 self._arm(now, node, deadline)
-            if self._observe is not None:
-                self._show(self._observe)
+            if observe is not None:
+                self._show(observe)
         self._now, self._last = now, node
         return False
 
@@ -300,7 +290,7 @@ class Simulation:
                 raise self._failed(now, node, failure)
             call = self._open.pop(node)
             if waiting := self._waiting.get(node):
-                heappush(self._heap, (now, self._caused(), _CALL, node, waiting.pop(0), ()))
+                heappush(self._heap, (now, self._caused(), CALL, node, waiting.pop(0), ()))
             tail = self._calls.returned(node, call, effect)
             self.rows.append((now, clock, node, _RETURNED, ABSENT, ABSENT, *tail))
         else:
@@ -324,23 +314,25 @@ class Simulation:
                 self.rows.append((now, clock, node, _LOST, link, index, *tail))
             elif lost is not None:
                 self._free_from[link] = lost
-                heappush(self._heap, (lost, self._caused() - _LAST, _LOSS, node, (link, index, packet), tail))
+                heappush(self._heap, (lost, self._caused() - LAST, LOSS, node, (link, index, packet), tail))
             else:
                 self._free_from[link] = arrival
                 target = self._targets[link]
                 if self._outages.awake(target, arrival) == arrival:
                     heappush(self._heap, (arrival, self._caused(), link, index, packet, tail))
                 else:
-                    heappush(self._heap, (arrival, self._caused(), _HELD, target, (link, index, packet), tail))
+                    heappush(self._heap, (arrival, self._caused(), HELD, target, (link, index, packet), tail))
 
     def _befall(self, now: int, clock: int, node: NodeId, mark: int, what: Any, tail: Row) -> Submitted | Called | None:
         """What the node's application hands it, a submission or a call. All else gives None: a failure is carried out,
         a packet is recorded as lost on its way, or waits at a paused node in the order of arrival."""
-        if mark in (_SUBMISSION, _CALL):
-            return (self._submit if mark == _SUBMISSION else self._call)(now, clock, node, what)
-        if mark == _LOSS:
+        if self._planned:
+            heappush(self._heap, self._planned.pop())
+        if mark in (SUBMISSION, CALL):
+            return (self._submit if mark == SUBMISSION else self._call)(now, clock, node, what)
+        if mark == LOSS:
             self.rows.append((now, clock, node, _LOST, *what[:2], *tail))
-        elif mark == _HELD:
+        elif mark == HELD:
             heappush(self._heap, (self._outages.awake(node, now), self._caused(), *what, tail))
         else:
             self._fail(now, clock, node, what)
@@ -366,7 +358,7 @@ class Simulation:
         self._alarms[node] = deadline
         if deadline is not None:
             when = self._outages.awake(node, max(now, self._clocks[node].when(deadline)))
-            heappush(self._heap, (when, self._caused(), _TIMER, node, deadline, ()))
+            heappush(self._heap, (when, self._caused(), TIMER, node, deadline, ()))
 
     def _show(self, observe: Observer) -> None:
         for position in range(self._shown, len(self.rows)):
@@ -383,10 +375,10 @@ class Simulation:
         one that is yet to be lost."""
         clean = self._end >= self._horizon and not self.notes
         in_flight = any(self._waiting.values()) or any(
-            mark in (_SUBMISSION, _CALL, _HELD)
-            or (mark == _LOSS and self._recorder.carries_message(what[-1]))
+            mark in (SUBMISSION, CALL, HELD)
+            or (mark == LOSS and self._recorder.carries_message(what[-1]))
             or (mark >= 0 and self._recorder.carries_message(what))
-            for _, _, mark, _, what, _ in self._heap
+            for _, _, mark, _, what, _ in self._heap + self._planned
         )
         flags = (CLEAN if clean else 0) | (QUIESCENT if clean and not in_flight else 0)
         end = self._now if self.notes else self._end
