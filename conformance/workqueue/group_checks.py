@@ -91,7 +91,7 @@ def correlation_in_order(done: int, group: int, groups: TableState) -> Outcome:
     slot = find(groups, (group,))
     if done != NEXT or slot < 0 or field(groups, slot, KNOWN) == 0:
         return SILENT
-    held, ahead = FOREVER, FOREVER
+    held, ahead = -1, -1
     for other in range(room(groups)):
         if other == slot or not is_there(groups, other):
             continue
@@ -99,12 +99,12 @@ def correlation_in_order(done: int, group: int, groups: TableState) -> Outcome:
         if field(groups, other, CORRELATION) != field(groups, slot, CORRELATION):
             continue
         if field(groups, other, SURE) == 1 and field(groups, other, POP_ASKED) == 0:
-            held = min(held, number)
+            held = number if held < 0 else min(held, number)
         if stays(groups, other) and field(groups, other, OPEN_NS) < field(groups, slot, OPEN_CALLED):
-            ahead = min(ahead, number)
-    if held < FOREVER:
+            ahead = number if ahead < 0 else min(ahead, number)
+    if held >= 0:
         return violated(0, held, group, field(groups, find(groups, (held,)), HAND_AT))
-    return HOLDS if ahead == FOREVER else violated(1, ahead, group, -1)
+    return HOLDS if ahead < 0 else violated(1, ahead, group, -1)
 
 
 @check_of_returns(
