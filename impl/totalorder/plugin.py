@@ -22,9 +22,9 @@ def _bmv2(build_name: str) -> MakeCore:
     """The same on BMv2, where it is found."""
     from scatterproof.impl.bmv2.session import COMMAND
     from scatterproof.impl.totalorder.p4.bmv2 import with_bmv2_switches
-    from scatterproof.impl.totalorder.p4.builds import FRAME_CLOCK, build
+    from scatterproof.impl.totalorder.p4.builds import FRAME_CLOCK, build_with_clock
 
-    build(build_name or FRAME_CLOCK)
+    build_with_clock(build_name or FRAME_CLOCK)
     if shutil.which(COMMAND) is None:
         raise CannotRun(f"{COMMAND} is not on PATH; install BMv2 (on Ubuntu the package p4lang-bmv2), or take --iut p4")
     return with_bmv2_switches(build_name or FRAME_CLOCK)

@@ -11,7 +11,7 @@ from typing import TypeVar
 from scatterproof.impl.bmv2.recording import OK, ControlRequest, Fresh, RecordedPacket, Step, ask
 from scatterproof.impl.bmv2.session import find
 from scatterproof.impl.bmv2.switch import Bmv2Switch
-from scatterproof.impl.totalorder.p4.builds import FRAME_CLOCK, build, compiled, p4info
+from scatterproof.impl.totalorder.p4.builds import FRAME_CLOCK, build_with_clock, compiled, p4info
 from scatterproof.impl.totalorder.p4.chip import Target
 from scatterproof.impl.totalorder.p4.core import MakeCore, with_switches
 from scatterproof.impl.totalorder.p4.embedded import REFUSALS
@@ -133,8 +133,9 @@ def _hex(values: Mapping[str, int]) -> dict[str, str]:
 
 
 def with_bmv2_switches(build_name: str = FRAME_CLOCK) -> MakeCore:
-    """A factory of nodes whose switches run this build on BMv2. BadInput: unknown build; CannotRun: no BMv2."""
-    build(build_name)
+    """A factory of nodes whose switches run this build on BMv2. BadInput: a build that is unknown, or has no clock in
+    frames; CannotRun: no BMv2."""
+    build_with_clock(build_name)
     find()
     idle = Idle(build_name)
-    return with_switches(lambda size: Bmv2Target(idle, size), clock_in_frame=build_name == FRAME_CLOCK)
+    return with_switches(lambda size: Bmv2Target(idle, size), clock_in_frame=True)

@@ -110,6 +110,17 @@ def build(name: str) -> Build:
     return known[name]
 
 
+def build_with_clock(name: str) -> Build:
+    """The build of that name, where frames bring the clock. BadInput for one on BMv2's own clock, which no simulated
+    run has, and for an unknown one."""
+    chosen = build(name)
+    if name != FRAME_CLOCK:
+        raise BadInput(
+            f"build {name} takes the time from BMv2's own clock, which no simulated run has; take --iut bmv2"
+        )
+    return chosen
+
+
 def compiled(name: str, size: int) -> bytes:
     """The compiled program, BMv2 JSON. Raises CannotRun for a number of ports that this build is not made for. All
     builds but the default one are kept as edits of its lines."""

@@ -113,6 +113,12 @@ def test_an_unknown_build_is_refused_before_bmv2_is_looked_for(monkeypatch: pyte
         with_bmv2_switches("frame_clok")
 
 
+def test_a_build_on_the_clock_of_bmv2_is_refused_before_bmv2_is_looked_for(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(shutil, "which", _nowhere)
+    with pytest.raises(BadInput, match="build default takes the time from BMv2's own clock"):
+        with_bmv2_switches("default")
+
+
 def test_a_switch_that_is_used_again_knows_nothing(bmv2: Callable[..., object]) -> None:
     idle = Idle(FRAME_CLOCK)
     first = Bmv2Target(idle, SIZE)
