@@ -14,8 +14,8 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from enum import StrEnum
+from hashlib import blake2b
 from itertools import chain, islice
-from random import Random
 from types import FrameType
 from typing import Generic, TypeVar
 
@@ -222,10 +222,13 @@ class CoreBench(AnyBench[Stimulus]):
 
 
 def sampled(mutants: Sequence[CoreMutant], count: int | None, seed: int) -> list[CoreMutant]:
-    """This many of the mutants, chosen by the seed, in their order; all for None."""
+    """This many of the mutants, chosen by the seed and their names, in their order; all for None. A change that makes
+    other mutants leaves those that it does not touch where they were, drawn or not."""
     if count is None or count >= len(mutants):
         return list(mutants)
-    return [mutants[at] for at in sorted(Random(seed).sample(range(len(mutants)), count))]
+    drawn = sorted(mutants, key=lambda mutant: blake2b(f"{seed} {mutant.name}".encode(), digest_size=16).digest())
+    chosen = {mutant.name for mutant in drawn[:count]}
+    return [mutant for mutant in mutants if mutant.name in chosen]
 
 
 def _in_a_process(bench: AnyBench[GivenT], mutant: CoreMutant, stimuli: Sequence[GivenT]) -> Tried:

@@ -18,8 +18,9 @@ def test_links_that_are_drawn_together_have_the_delays_that_they_have_alone(
     redraw = Redraw(seed=9, kept=(0, 40, 33, 64)) if anew else None
     together = Delays(seed, DELAYS, redraw)
     together.draw_more(3)
+    together.draw_more(3)
     together.draw_more(0, used)
-    assert [len(drawn) for drawn in together.drawn] == [64, *(64 if count > 16 else 32 for count in used[1:3]), 64]
+    assert [len(drawn) for drawn in together.drawn] == [64, *(64 if count > 16 else 32 for count in used[1:3]), 128]
     for link, drawn in enumerate(together.drawn):
         alone = Delays(seed, DELAYS, redraw)
         assert drawn == [alone(link, index) for index in range(len(drawn))]

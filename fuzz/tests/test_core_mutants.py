@@ -283,6 +283,8 @@ def test_samples_of_one_seed_are_the_same(bench: CoreBench) -> None:
     assert sampled(everything, None, 1) == everything
     assert sampled(everything, 20, 1) == sampled(everything, 20, 1) != sampled(everything, 20, 2)
     assert len(sampled(everything, 20, 3)) == 20
+    fewer = [mutant for at, mutant in enumerate(everything) if at % 7]  # what stays is drawn as before
+    assert {*sampled(everything, 20, 1)} & {*fewer} <= {*sampled(fewer, 20, 1)}
 
 
 def test_the_interval_is_wilson_s() -> None:
