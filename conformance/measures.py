@@ -70,11 +70,12 @@ def count_span(bins: State, group: int, since: int, until: int) -> None:
 
 
 class Counted(NamedTuple):
-    """How often each action was taken, and each after each; and what the row in front was."""
+    """How often each action was taken, and each after each; what the row in front was; how many actions there are."""
 
     taken: State
     pairs: State
     latest: State
+    many: State
 
 
 @register_jitable
@@ -83,7 +84,7 @@ def count_action(action: int, counted: Counted) -> Outcome:
     if action != NO_ACTION:
         counted.taken[action] += 1
         if counted.latest[0] != NO_ACTION:
-            counted.pairs[counted.latest[0] * len(counted.taken) + action] += 1
+            counted.pairs[counted.latest[0] * counted.many[0] + action] += 1
     counted.latest[0] = action
     return SILENT
 
@@ -147,7 +148,12 @@ class Actions:
 def actions_of(names: Sequence[str], regular: int, **more: Any) -> Callable[[Callable[..., Outcome]], Actions]:
     """Declare the decorated step to tell which of these actions a row is, the first `regular` of them by the rules;
     `more` as of `check`."""
-    counted: Any = {"taken": Bins(len(names)), "pairs": Bins(len(names) ** 2), "latest": Cell(NO_ACTION)}
+    counted: Any = {
+        "taken": Bins(len(names)),
+        "pairs": Bins(len(names) ** 2),
+        "latest": Cell(NO_ACTION),
+        "many": Cell(len(names)),
+    }
     declare = check("ACTIONS", kinds=tuple(Kind), order=Order.LINK, ways=(), **counted, **more)
     return lambda step: Actions(names=tuple(names), regular=regular, check=declare(step))
 

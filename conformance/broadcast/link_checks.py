@@ -242,7 +242,7 @@ def link_numbers_apart(row: Row, net: Net, on: OnLinks, earlier: Earlier) -> Out
 
 @register_jitable
 def is_own_ingress(row: Row, net: Net) -> bool:
-    return 0 <= row.link < len(net.link_target) and net.link_target[row.link] == row.node
+    return 0 <= row.link < net.link_count and net.link_target[row.link] == row.node
 
 
 @register_jitable

@@ -40,6 +40,7 @@ class Net(NamedTuple):
 
     level: int
     node_count: int
+    link_count: int
     link_source: Ints
     link_target: Ints
     next_link: Ints

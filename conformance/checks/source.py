@@ -147,7 +147,7 @@ def compiled_source(checks: Sequence[Check], columns: Sequence[str]) -> str:
     lines = [
         "import numpy as np",
         "from numba import njit",
-        "from scatterproof.conformance.checks.tables import empty_slots",
+        "from scatterproof.conformance.checks.tables import bare, empty_slots",
     ]
     lines += [f"import {module}" for module in modules] + named.imports
     # Called by `judge` alone: what Python or C would call them by is a sixth of the time that compiling takes.
@@ -162,9 +162,9 @@ def compiled_source(checks: Sequence[Check], columns: Sequence[str]) -> str:
         "@njit(cache=True, nogil=True, _nrt=False)",
         "def judge(columns, start, stop, base, around, state, held, broken):",
     ]
-    lines += [f"    {name} = around[{at}]" for at, name in enumerate(used_surroundings(checks, columns))]
-    lines += [f"    {name} = state[{at}]" for at, (name, _) in enumerate(states)]
-    lines += [f"    column_{name} = columns[{at}]" for at, name in enumerate(shown)]
+    lines += [f"    {name} = bare(around[{at}])" for at, name in enumerate(used_surroundings(checks, columns))]
+    lines += [f"    {name} = bare(state[{at}])" for at, (name, _) in enumerate(states)]
+    lines += [f"    column_{name} = bare(columns[{at}])" for at, name in enumerate(shown)]
     lines += [f"    {line}" for line in named.lasting]
     lines += [
         "    written = 0",

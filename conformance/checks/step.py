@@ -16,7 +16,7 @@ Python. Counters of its own may count. Helpers that steps call are decorated wit
 
 `scatterproof.conformance.checks.rows` sees to it that nodes of all rows, and links of packets, are in range. Other
 columns that name something may be ABSENT, and columns of numbers may hold any integer of 64 bits: a step looks before
-it reaches into an array.
+it reaches into an array. An array has no length and no end to count from in machine code.
 """
 
 from __future__ import annotations

@@ -17,8 +17,8 @@ from typing import Any
 
 import numpy as np
 import numpy.typing as npt
-from numba import njit
-from numba.extending import overload, register_jitable
+from numba import njit, types
+from numba.extending import intrinsic, overload, register_jitable
 
 Key = tuple[int, ...]
 Slots = npt.NDArray[np.int64]
@@ -113,6 +113,12 @@ def grown(slots: Slots) -> Slots:
 
 # Odd numbers of 64 bits without a pattern (from the digits of pi), for a product that mixes.
 _MIX_1, _MIX_2 = 0x243F6A8885A308D3, 0x13198A2E03707345
+
+
+def bare(value: Any) -> Any:
+    """The memory of a contiguous array of one dimension, and of anything else itself. Reading there asks for no length,
+    as an array does to count from its end; compiled steps took a fifth longer with arrays."""
+    return value
 
 
 @register_jitable
@@ -257,3 +263,23 @@ def _used(table: Any, slot: Any) -> Any:
         return slot < table[table.shape[0] - 1, 0]
 
     return compiled
+
+
+@intrinsic
+def _memory(typingctx: Any, array: Any) -> Any:
+    def compiled(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
+        return context.make_array(array)(context, builder, arguments[0]).data
+
+    pointer: Any = types.CPointer(array.dtype)  # type: ignore[no-untyped-call]
+    return pointer(array), compiled
+
+
+@overload(bare)
+def _bare(value: Any) -> Any:
+    def of_array(value: Any) -> Any:
+        return _memory(value)  # type: ignore[call-arg]
+
+    def of_anything(value: Any) -> Any:
+        return value
+
+    return of_array if isinstance(value, types.Array) and value.ndim == 1 and value.layout == "C" else of_anything

@@ -73,7 +73,7 @@ def data_left(row: Row, net: Net, data_ns: State, data_at: State) -> None:
         knows nothing of it.
     """
     if row.kind == RESTARTED and row.link == ABSENT:
-        for other in range(len(net.link_source)):
+        for other in range(net.link_count):
             if net.link_source[other] == row.node:
                 data_at[other] = -1
     elif row.packet == DATA:

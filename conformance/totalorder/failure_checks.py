@@ -142,7 +142,7 @@ def note_that_it_was_delivered(
 
 
 @register_jitable
-def undelivered(copies: TableState, up: State, what: int) -> tuple[int, int]:
+def undelivered(copies: TableState, up: State, node_count: int, what: int) -> tuple[int, int]:
     """Of the messages that their receivers should have delivered and did not, the one submitted first: its receiver,
     and the row of a delivery or of its submission; -1 for none. what:
 
@@ -160,7 +160,7 @@ def undelivered(copies: TableState, up: State, what: int) -> tuple[int, int]:
         if first >= 0 and at >= first:
             continue
         delivered_at, everybody = -1, up[sender] == 1
-        for node in range(len(up)):
+        for node in range(node_count):
             other = find(copies, (sender, scattering, node))
             if other < 0:
                 continue
@@ -223,7 +223,7 @@ def failure_stops_nobody(
         return SILENT
     for host in range(net.node_count):
         up[host] = 1 if stays_up(nodes_stopped[host], last_heard[host], row.time_ns, net.failure_timeout_ns) else 0
-    lacking, at = undelivered(copies, up, ALL)
+    lacking, at = undelivered(copies, up, net.node_count, ALL)
     if lacking >= 0:
         return violated(0, lacking, -1, at)
     for host in range(net.node_count):
@@ -267,7 +267,7 @@ def scattering_is_all_or_nothing(
     for host in range(net.node_count):
         up[host] = 1 if stays_up(nodes_stopped[host], last_heard[host], row.time_ns, net.failure_timeout_ns) else 0
     for way, what in ((0, ONE), (1, NEVER_CAME)):
-        lacking, delivered_at = undelivered(copies, up, what)
+        lacking, delivered_at = undelivered(copies, up, net.node_count, what)
         if lacking >= 0:
             return violated(way, lacking, -1, delivered_at)
     return HOLDS if submitted[0] > 0 else SILENT

@@ -121,6 +121,6 @@ def stoppages(row: Row, net: Net, stopped: State, spoke_ns: State) -> None:
     elif row.kind == CRASHED:
         stopped[row.node] = 1 if row.link == ABSENT else stopped[row.node]
     elif net.failure_timeout_ns > 0:
-        for each in range(len(stopped)):
+        for each in range(net.node_count):
             if elapsed(spoke_ns[each], row.time_ns, net.failure_timeout_ns):
                 stopped[each] = 1
