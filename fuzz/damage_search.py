@@ -52,8 +52,8 @@ class DamageSearch:
                 return
             of = [mutant for mutant in self.alive if mutant.place == place]
             drawn = list(self._drawn(of))
-            for mutant in of:
-                found = self._told(mutant, drawn)
+            while of:
+                found = self._told(of.pop(0), drawn)
                 if found is None:
                     continue
                 base, _, how = found.name.partition(": ")
@@ -62,7 +62,7 @@ class DamageSearch:
                 self._bench.known = [found]
                 gone = {one.name for one in self.alive if one.place == place and self._bench.try_mutant(one).killed}
                 self.alive = [one for one in self.alive if one.name not in gone]
-                of[:] = [one for one in of if one.name not in gone]
+                of = [one for one in of if one.name not in gone]
                 yield f"{found.name}: tells {', '.join(sorted(gone))}; {len(self.alive)} are alive"
 
     def _told(self, mutant: CoreMutant, drawn: list[Known]) -> Known | None:

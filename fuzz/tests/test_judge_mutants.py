@@ -24,6 +24,7 @@ from scatterproof.fuzz.judging import (
     PREMISES,
     SHARED,
     JudgeBench,
+    Known,
     by_checks,
     by_oracles,
     judge_areas,
@@ -204,3 +205,30 @@ def test_what_is_searched_for_tells_a_mutant_and_is_judged_alike(
     said = by_checks(trace, ())
     assert "BC-URB-ONCE" in {clause for clause, _ in said.broken}
     assert said.broken == by_oracles(bench.plugin, trace).broken
+
+
+def test_who_is_asked_about_in_a_round_is_not_changed_by_what_it_finds(
+    bench: JudgeBench, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    search = DamageSearch(bench, 1, lambda title: None)
+    search.alive = [mutant for mutant in bench.mutants.values() if ONCE in mutant.name][:3]
+    first, *others = [mutant.name for mutant in search.alive]
+    asked: list[str] = []
+
+    def told(mutant: CoreMutant, drawn: object) -> Known | None:
+        asked.append(mutant.name)
+        return bench.known[0] if mutant.name == first else None
+
+    monkeypatch.setattr(search, "kept", {})
+    monkeypatch.setattr(search, "_told", told)
+    monkeypatch.setattr(search, "_drawn", lambda mutants: [])
+    monkeypatch.setattr(bench, "known", list(bench.known))
+    monkeypatch.setattr(bench, "try_mutant", lambda mutant: _tried(mutant, killed=mutant.name == first))
+    assert len(list(search.search(time.monotonic() + 10))) == 1
+    assert asked == [first, *others]
+    assert [mutant.name for mutant in search.alive] == others
+
+
+def _tried(mutant: CoreMutant, *, killed: bool) -> Tried:
+    outcome = TriedOutcome.BY_DAMAGE if killed else TriedOutcome.SURVIVED
+    return Tried(mutant=mutant.name, outcome=outcome)
