@@ -52,7 +52,7 @@ def horizon_ns(schedule: Schedule) -> int:
 def parameters(given: Mapping[str, Parameter]) -> dict[str, int]:
     """The parameters that checks read. Raises BadInput for an invalid one."""
     chosen = Parameters("workqueue", given)
-    for name in ("retry_ns", "tries", "leased"):
+    for name in ("retry_ns", "tries"):
         chosen.number(name)
     names = ("window_ns", "by_group", "margin_ns", "most_tries", "back_order", "one_consumer", "batches", "leased")
     return {name: chosen.number(name) for name in names}
