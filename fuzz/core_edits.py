@@ -112,10 +112,13 @@ def _written_names(statement: ast.stmt) -> set[str]:
 
 
 def _written(statement: ast.stmt) -> set[str]:
+    """What outlasts the statement: not the names that a comprehension binds."""
+    bound = {id(name) for c in ast.walk(statement) if isinstance(c, ast.comprehension) for name in ast.walk(c.target)}
     return {
         ast.unparse(node).split("[")[0]
         for node in ast.walk(statement)
         if isinstance(node, ast.Name | ast.Attribute | ast.Subscript) and isinstance(node.ctx, ast.Store | ast.Del)
+        if id(node) not in bound
     } | ({ast.unparse(statement.target)} if isinstance(statement, ast.AugAssign) else set())
 
 

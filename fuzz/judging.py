@@ -136,9 +136,12 @@ class JudgeBench(AnyBench[Known]):
                 [one.trace for one in self.known[: 2 * len(labelled) : 2] if not one.checks.refused]
             )
         blocks = reduce(or_, (known.blocks for known in self.known), 0)
-        ran = {block.place for block in self.reached.names(blocks)}
         own = f"scatterproof.conformance.{name}."
-        self.mutants = {m.name: m for m in self.mutants.values() if m.place in ran or m.module.startswith(own)}
+        self.mutants = {
+            m.name: m
+            for m in self.mutants.values()
+            if m.module.startswith(own) or blocks & self.reached.bit(m.place, m.block)
+        }
         self.known.sort(key=lambda known: (known.damaged, not known.labelled, len(known.trace.rows)))
 
     def agreed(self, title: str, trace: Trace) -> Known | None:
@@ -250,10 +253,14 @@ def by_checks(trace: Trace, at_stake: Sequence[str], only: frozenset[str] | None
 
 
 def _words(given: Known, said: Said) -> list[str]:
-    """What users read of it. Not every number that a check finds is in a sentence."""
+    """What users read of it. Not every number that a check finds is in a sentence; of a trace that is refused they read
+    nothing else."""
     plugin, broken = protocol.load(given.trace.header.protocol), sorted(said.found)
     held = [1] * len(all_checks(plugin))
-    results = conclude(plugin, given.trace.header, held, broken, given.trace.rows, shown=_ALL)
+    try:
+        results = conclude(plugin, given.trace.header, held, broken, given.trace.rows, shown=_ALL)
+    except BadInput as refused:
+        return [str(refused)]
     return [*(one.reason for one in results), *(violation.sentence for one in results for violation in one.violations)]
 
 

@@ -96,6 +96,11 @@ def test_what_misuse_alone_reaches_has_no_mutants() -> None:
     assert all(guard in text for _, text in changed(FUNCTION.strip()))
 
 
+def test_what_a_comprehension_binds_is_read_by_no_other_statement() -> None:
+    source = "def f(one, two):\n    a = [x for x in one]\n    b = [x for x in two]\n    return a + b"
+    assert not [text for name, text in changed(source) if name == "exchange"]
+
+
 MATCH = """
 def take(self, event: Event) -> int:
     match event:

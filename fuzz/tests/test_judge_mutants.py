@@ -8,6 +8,7 @@ from pathlib import Path
 from random import Random
 from typing import cast
 
+import msgspec
 import pytest
 
 from scatterproof.conformance import case
@@ -99,6 +100,7 @@ def test_what_is_shared_has_mutants_where_the_protocol_runs_it(bench: JudgeBench
     functions = {one.function for one in shared}
     assert "follow" in functions
     assert "premise_of_packets" not in functions
+    assert not any("violated(_BEHIND" in one.before and "if" not in one.before for one in shared)  # links are not FIFO
 
 
 ONCE = "uniform_checks:delivered_once"
@@ -174,6 +176,21 @@ def test_a_trace_that_is_refused_breaks_nothing() -> None:
     assert said.refused
     assert not said.broken
     assert judge_by_oracles(trace)
+
+
+def test_what_checks_find_in_a_trace_that_is_refused_tells_no_mutant(
+    bench: JudgeBench, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Nobody hears of it: only why the trace is refused is said."""
+    count = len(bench.plugin.checks)
+    known = next(one for one in bench.known if one.checks.refused and any(f.check < count for f in one.checks.found))
+    without = msgspec.structs.replace(
+        known.checks, found=frozenset(one for one in known.checks.found if one.check >= count)
+    )
+    monkeypatch.setattr(judging, "by_checks", lambda *given: without)
+    mutant = next(one for one in bench.mutants.values() if one.area == CHECKS)
+    assert known.labelled
+    assert not bench.meet(known, Tried(mutant=mutant.name, outcome=TriedOutcome.SURVIVED)).killed
 
 
 def test_rows_that_leave_a_clause_open_are_named_by_checks_and_oracles_alike() -> None:
