@@ -23,7 +23,7 @@ from scatterproof.conformance.checks.step import (
     violated,
 )
 from scatterproof.conformance.checks.tables import change, field, find, put, remove, room, used
-from scatterproof.conformance.totalorder.host_clocks import ADJUST, ADJUSTED, adjusted, adjustments
+from scatterproof.conformance.totalorder.host_clocks import ADJUST, ADJUSTED, GREATEST, adjusted, adjustments
 from scatterproof.conformance.totalorder.rows import Net, Row
 from scatterproof.conformance.totalorder.sending_checks import FIRST, due_barrier, place_in_scattering
 from scatterproof.spec.topology import Role
@@ -68,7 +68,7 @@ def latest_arrival(collected: TableState, owner: int) -> int:
 @register_jitable
 def aligned_maximum(collected: TableState, owner: int, latest: int) -> int:
     """The greatest of the collected timestamps, in ns, each plus the time from its arrival to the latest arrival."""
-    greatest = NOT_SPOKEN
+    greatest = -GREATEST
     for slot in range(room(collected)):
         if used(collected, slot) and field(collected, slot, OWNER) == owner:
             waited = latest - field(collected, slot, ARRIVAL)
@@ -166,7 +166,7 @@ def note_question(
         "node {node} began round {found}, and in the one before it had not asked {expected_node}, to which it sent",
     ),
     derived=(place_in_scattering, adjustments),
-    last=PerNode(0),
+    last=PerNode(-1),
     begun=PerNode(0),
     newest=PerNode(0),
     served=PerPair(0),
@@ -193,7 +193,7 @@ def sender_takes_least_difference(
     round asks all other hosts to which the host had sent data, and begins with the local clock as it is. Where hosts
     may be given up, nobody knows here whom to ask. At stake once a round is whole.
 
-    last: by host, the last timestamp given plus 1, in ns.
+    last: by host, the greatest timestamp given, in ns.
     begun, newest: by host, how many rounds it began, and the number of the last one.
     served, asked: as for `left_out`.
     """
@@ -210,12 +210,12 @@ def sender_takes_least_difference(
     if place == FIRST:
         if row.clock_ns >= 0:
             now = adjusted(row.clock_ns, adjustment[row.node])
-            due = due_barrier(now, last[row.node], promised[row.node], ack_promised[row.node])
+            due = due_barrier(now, adjusted(last[row.node], 1), promised[row.node], ack_promised[row.node])
             if row.timestamp < due or (row.timestamp > due and not net.causal):
                 outcome = violated(0, due, row.timestamp, -1)
             elif concluded[row.node] > 0:
                 outcome = HOLDS
-        last[row.node] = max(last[row.node], adjusted(row.timestamp, 1))
+        last[row.node] = max(last[row.node], row.timestamp)
     elif row.packet == ADJUST and row.node == row.sender:
         if row.receiver == row.node:
             outcome = violated(2, 0, row.receiver, -1)
@@ -279,8 +279,7 @@ def adjustment_is_repeated(
         "{expected}",
     ),
     derived=(place_in_scattering, adjustments),
-    last=PerNode(0),
-    least_next=PerNode(0),
+    last=PerNode(-1),
     promised=PerNode(NOT_SPOKEN),
     ack_promised=PerNode(NO_BARRIER),
 )
@@ -291,7 +290,6 @@ def adjustment_keeps_promises(
     adjustment: Ints,
     concluded: Ints,
     last: State,
-    least_next: State,
     promised: State,
     ack_promised: State,
 ) -> Outcome:
@@ -299,19 +297,17 @@ def adjustment_keeps_promises(
     beacon carries the adjusted clock, or what was given or promised where that is more. At stake once a round is whole.
 
     last: by host, the greatest timestamp given, in ns.
-    least_next: by host, that plus 1.
     """
     if net.adjustment_interval_ns == 0:
         return SILENT
     outcome = SILENT
     if place == FIRST:
-        due = due_barrier(NOT_SPOKEN, least_next[row.node], promised[row.node], ack_promised[row.node])
+        due = due_barrier(NOT_SPOKEN, adjusted(last[row.node], 1), promised[row.node], ack_promised[row.node])
         if row.timestamp < due:
             outcome = violated(0, due, row.timestamp, -1)
         elif concluded[row.node] > 0:
             outcome = HOLDS
         last[row.node] = max(last[row.node], row.timestamp)
-        least_next[row.node] = max(least_next[row.node], adjusted(row.timestamp, 1))
     elif row.packet != DATA and row.barrier != NO_BARRIER and row.clock_ns >= 0:
         now = adjusted(row.clock_ns, adjustment[row.node])
         due = due_barrier(now, last[row.node], promised[row.node], ack_promised[row.node])

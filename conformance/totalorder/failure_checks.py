@@ -209,7 +209,7 @@ def failure_stops_nobody(
     least_cut: by host, the least timestamp that notices discard, in ns; -1 for none.
     """
     if row.kind == SENT:
-        if row.packet == NOTICE and row.number == 0 and 0 <= row.sender < net.node_count:
+        if row.packet == NOTICE and row.number == 0 and 0 <= row.sender < net.node_count and row.timestamp >= 0:
             least_cut[row.sender] = (
                 row.timestamp if least_cut[row.sender] < 0 else min(least_cut[row.sender], row.timestamp)
             )

@@ -7,6 +7,8 @@ links is strictly above their least ack barrier. Both are computed again here, f
 
 from __future__ import annotations
 
+from numba.extending import register_jitable
+
 from scatterproof.conformance.checks.kinds import ARRIVED, CRASHED, DELIVERED, ENDED, SENT, SUBMITTED
 from scatterproof.conformance.checks.step import (
     HOLDS,
@@ -184,9 +186,25 @@ def beacons_carry_loss_flag(row: Row, net: Net, losses: LossRegisters, live: Int
     return violated(0, known, ack, lowest_at(losses.record, losses.record_at, net.feeds_links, first, last, known))
 
 
+@register_jitable
+def at_ack_barrier(row: Row, net: Net, record: Ints, losses: LossRegisters) -> Outcome:
+    """Whether a delivery is at or below the least ack barrier, as long as the greatest `record` of the ingress links is
+    strictly above that. At stake once there is a record."""
+    first, last = net.ingress_first[row.node], net.ingress_first[row.node + 1]
+    known = highest_record(record, net.ingress_links, first, last)
+    if known <= NO_LOSS:
+        return SILENT
+    ack = lowest_barrier(losses.newest_ack, net.ingress_links, first, last)
+    if row.timestamp <= ack or known <= ack:
+        return HOLDS
+    return violated(
+        0, ack, row.timestamp, lowest_at(losses.newest_ack, losses.newest_ack_at, net.ingress_links, first, last, ack)
+    )
+
+
 @check(
     "TO-LASTHOP",
-    kinds=(Kind.ARRIVED, Kind.DELIVERED),
+    kinds=(Kind.DELIVERED,),
     at=Role.HOST,
     order=Order.NODE,
     ways=(
@@ -194,63 +212,27 @@ def beacons_carry_loss_flag(row: Row, net: Net, losses: LossRegisters, live: Int
         "numbers of its own ingress links",
     ),
     derived=(loss_registers,),
-    quiet=PerNode(0),
 )
-def receiver_notices_loss(row: Row, net: Net, losses: LossRegisters, gap: int, quiet: State) -> Outcome:
+def receiver_notices_loss(row: Row, net: Net, losses: LossRegisters) -> Outcome:
     """From a gap on its own ingress link on, until its ack barriers reach what may be lost there, a receiver delivers
-    only timestamps at or below its least ack barrier. At stake with the first delivery after a gap."""
-    if not net.node_is_host[row.node]:
-        return SILENT
-    if row.kind == ARRIVED:
-        if gap:
-            quiet[row.node] = 1
-        return SILENT
-    first, last = net.ingress_first[row.node], net.ingress_first[row.node + 1]
-    if not quiet[row.node] or first == last:
-        return SILENT
-    ack = lowest_barrier(losses.newest_ack, net.ingress_links, first, last)
-    if row.timestamp <= ack:
-        return HOLDS
-    if highest_record(losses.gap_record, net.ingress_links, first, last) <= ack:
-        quiet[row.node] = 0
-        return HOLDS
-    return violated(
-        0, ack, row.timestamp, lowest_at(losses.newest_ack, losses.newest_ack_at, net.ingress_links, first, last, ack)
-    )
+    only timestamps at or below its least ack barrier. At stake once there was such a gap."""
+    return at_ack_barrier(row, net, losses.gap_record, losses)
 
 
 @check(
     "TO-FLAG-RX",
-    kinds=(Kind.ARRIVED, Kind.DELIVERED),
+    kinds=(Kind.DELIVERED,),
     at=Role.HOST,
     order=Order.NODE,
     ways=(
         "node {node} delivered timestamp {found}, strictly above its least ack barrier {expected}, in the loss state",
     ),
     derived=(loss_registers,),
-    told=PerNode(0),
 )
-def flagged_deliver_at_ack_barrier(row: Row, net: Net, losses: LossRegisters, gap: int, told: State) -> Outcome:
+def flagged_deliver_at_ack_barrier(row: Row, net: Net, losses: LossRegisters) -> Outcome:
     """In the loss state, by flag or by gap, a receiver delivers only timestamps at or below its least ack barrier. At
-    stake from the first flag or gap to the first delivery after the loss state."""
-    if not net.node_is_host[row.node]:
-        return SILENT
-    if row.kind == ARRIVED:
-        if gap or row.loss_record > NO_LOSS:
-            told[row.node] = 1
-        return SILENT
-    first, last = net.ingress_first[row.node], net.ingress_first[row.node + 1]
-    if not told[row.node] or first == last:
-        return SILENT
-    ack = lowest_barrier(losses.newest_ack, net.ingress_links, first, last)
-    if row.timestamp <= ack:
-        return HOLDS
-    if highest_record(losses.record, net.ingress_links, first, last) <= ack:
-        told[row.node] = 0
-        return HOLDS
-    return violated(
-        0, ack, row.timestamp, lowest_at(losses.newest_ack, losses.newest_ack_at, net.ingress_links, first, last, ack)
-    )
+    stake from the first flag or gap on."""
+    return at_ack_barrier(row, net, losses.record, losses)
 
 
 @check(

@@ -23,6 +23,7 @@ from scatterproof.conformance.checks.step import (
     violated,
 )
 from scatterproof.conformance.checks.tables import change, field, find, put, remove
+from scatterproof.conformance.totalorder.host_clocks import adjusted
 from scatterproof.conformance.totalorder.outstanding import is_resent
 from scatterproof.conformance.totalorder.rows import Net, Row
 from scatterproof.spec.topology import Role
@@ -30,7 +31,6 @@ from scatterproof.spec.totalorder.messages import NO_BARRIER, NOT_SPOKEN, Packet
 from scatterproof.spec.trace import Kind, Order
 
 DATA = int(PacketKind.DATA)
-GREATEST = (1 << 63) - 1
 # What `place` says of a SENT row: that it is no first sending of a submitted message by its own sender; that it is the
 # first message of its scattering; or a further one.
 NONE, FIRST, FURTHER = 0, 1, 2
@@ -122,21 +122,7 @@ def due_barrier(clock: int, last: int, promised: int, ack_promised: int) -> int:
     last: the greatest timestamp given.
     promised, ack_promised: the greatest barrier and ack barrier sent.
     """
-    due = max(clock, last, promised)
-    return ack_promised + 1 if due <= ack_promised < GREATEST else due
-
-
-@register_jitable
-def runs_ahead(
-    timestamp: int, clock_ns: int, last: int, last_at: int, promised: int, promised_at: int, ack_promised: int
-) -> bool:
-    """Whether a timestamp is more than the clock, the last timestamp and the promises ask for."""
-    if timestamp <= clock_ns or (promised_at >= 0 and timestamp <= promised):
-        return False
-    if timestamp <= ack_promised or (ack_promised >= 0 and timestamp - 1 == ack_promised):
-        return False
-    # The timestamp is no longer the least integer here, so that `timestamp - 1` cannot wrap.
-    return last_at < 0 or timestamp - 1 > last
+    return max(clock, last, promised, adjusted(ack_promised, 1))
 
 
 @check(
@@ -150,10 +136,9 @@ def runs_ahead(
         "node {node} gave timestamp {found}, ahead of its clock {expected} although nothing promised asks for it",
     ),
     derived=(place_in_scattering,),
-    last=PerNode(0),
+    last=PerNode(-1),
     last_at=PerNode(-1),
-    promised=PerNode(0),
-    promised_at=PerNode(-1),
+    promised=PerNode(NOT_SPOKEN),
     ack_promised=PerNode(NO_BARRIER),
 )
 def timestamps_rise(
@@ -164,7 +149,6 @@ def timestamps_rise(
     last: State,
     last_at: State,
     promised: State,
-    promised_at: State,
     ack_promised: State,
 ) -> Outcome:
     """Timestamps of a sender's scatterings rise strictly, and come from its clock where that is high enough. At stake
@@ -174,31 +158,18 @@ def timestamps_rise(
     if place == FIRST:
         # What a host adds to its clock is TO-ADJ-2's to judge.
         known = net.adjustment_interval_ns == 0
+        due = due_barrier(row.clock_ns, adjusted(last[row.node], 1), promised[row.node], ack_promised[row.node])
         if last_at[row.node] >= 0 and row.timestamp <= last[row.node]:
             outcome = violated(0, last[row.node], row.timestamp, last_at[row.node])
         elif known and submitted_ns >= 0 and row.timestamp < submitted_ns:
             outcome = violated(1, submitted_ns, row.timestamp, -1)
-        elif (
-            known
-            and not net.causal
-            and row.clock_ns >= 0
-            and runs_ahead(
-                row.timestamp,
-                row.clock_ns,
-                last[row.node],
-                last_at[row.node],
-                promised[row.node],
-                promised_at[row.node],
-                ack_promised[row.node],
-            )
-        ):
+        elif known and not net.causal and row.clock_ns >= 0 and row.timestamp > due:
             outcome = violated(2, row.clock_ns, row.timestamp, last_at[row.node])
         elif last_at[row.node] >= 0:
             outcome = HOLDS
         if last_at[row.node] < 0 or row.timestamp > last[row.node]:
             last[row.node], last_at[row.node] = row.timestamp, row.position
-    if row.barrier != NO_BARRIER and (promised_at[row.node] < 0 or row.barrier > promised[row.node]):
-        promised[row.node], promised_at[row.node] = row.barrier, row.position
+    promised[row.node] = max(promised[row.node], row.barrier)
     ack_promised[row.node] = max(ack_promised[row.node], row.ack_barrier)
     return outcome
 
@@ -211,11 +182,10 @@ def timestamps_rise(
     ways=(
         "node {node} sent a data message of timestamp {expected} with barrier {found}",
         "node {node} gave timestamp {found}, which is strictly below its barrier {expected}",
-        "node {node} sent a beacon with barrier {found}, which is below its last timestamp {expected}",
         "node {node} sent a beacon with barrier {found}; its clock, last timestamp and promises give {expected}",
     ),
     derived=(place_in_scattering,),
-    last=PerNode(0),
+    last=PerNode(-1),
     last_at=PerNode(-1),
     promised=PerNode(0),
     promised_at=PerNode(-1),
@@ -244,19 +214,16 @@ def host_barrier_is_its_promise(
             outcome = violated(1, promised[row.node], row.timestamp, promised_at[row.node])
         elif row.barrier != NO_BARRIER or promised_at[row.node] >= 0:
             outcome = HOLDS
-        if last_at[row.node] < 0 or row.timestamp > last[row.node]:
+        if row.timestamp > last[row.node]:
             last[row.node], last_at[row.node] = row.timestamp, row.position
     elif row.barrier != NO_BARRIER:
         known = row.clock_ns >= 0 and net.adjustment_interval_ns == 0
         due = due_barrier(
             row.clock_ns if known else NOT_SPOKEN, last[row.node], promised[row.node], ack_promised[row.node]
         )
-        if last_at[row.node] >= 0 and row.barrier < last[row.node]:
-            outcome = violated(2, last[row.node], row.barrier, last_at[row.node])
-        elif row.barrier < due or (known and row.barrier != due):
-            outcome = violated(3, due, row.barrier, last_at[row.node])
-        else:
-            outcome = HOLDS
+        outcome = HOLDS
+        if row.barrier < due or (known and row.barrier != due):
+            outcome = violated(2, due, row.barrier, last_at[row.node])
     if row.barrier != NO_BARRIER and (promised_at[row.node] < 0 or row.barrier > promised[row.node]):
         promised[row.node], promised_at[row.node] = row.barrier, row.position
     ack_promised[row.node] = max(ack_promised[row.node], row.ack_barrier)

@@ -71,7 +71,7 @@ def receiver_returns_aligned_maximum(trace: Trace) -> set[int]:
             broken.add(answer.position)
             continue
         latest = max(first.clock_ns for first in collected.values())
-        greatest = max([0] + [adjusted(first.timestamp, latest - first.clock_ns) for first in collected.values()])
+        greatest = max(adjusted(first.timestamp, latest - first.clock_ns) for first in collected.values())
         if answer.timestamp != greatest or answer.digest != latest - own.clock_ns:
             broken.add(answer.position)
     return broken

@@ -63,7 +63,7 @@ def failure_stops_nobody(trace: Trace) -> set[int]:
             return {end.position}
     notices = [event for event in whole.sent if event.packet == PacketKind.NOTICE and event.number == 0]
     for event in whole.delivered:
-        told = [notice.timestamp for notice in notices if notice.sender == event.sender]
+        told = [notice.timestamp for notice in notices if notice.sender == event.sender and notice.timestamp >= 0]
         if event.node in staying and told and event.timestamp >= min(told):
             return {end.position}
     # Beacons of structure 6 carry no barrier.

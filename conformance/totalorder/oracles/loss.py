@@ -103,7 +103,7 @@ def _above_acks(whole: Whole, record: Callable[[int, int], int]) -> set[int]:
     broken: set[int] = set()
     for delivery in whole.delivered:
         ingress = whole.ingress(delivery.node)
-        if not whole.is_host(delivery.node) or not ingress:
+        if not ingress:
             continue
         ack = min(whole.newest_ack(link, delivery.position) for link in ingress)
         may_be_lost = max(record(link, delivery.position) for link in ingress)

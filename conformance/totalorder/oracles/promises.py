@@ -48,9 +48,7 @@ def _inside(whole: Whole, event: Event) -> list[Event]:
 
 def _last_come(whole: Whole, refusal: Event) -> Event | None:
     """The packet that was refused: the last to come over the link."""
-    came = [
-        event for event in before(whole.by_link.get(refusal.link, ()), refusal.position) if event.node == refusal.node
-    ]
+    came = before(whole.by_link.get(refusal.link, ()), refusal.position)
     return came[-1] if came else None
 
 
