@@ -80,7 +80,7 @@ def acknowledgements_cumulative(
     """An acknowledgement bears the number up to which its host holds all of that sender's messages, recalled ones too
     (TO-ATOMIC). In the end each data message that arrived has one, duplicates and messages behind a gap included. Where
     failures are handled, a host that sent nothing for the time-out before the end has stopped, and nothing is owed to a
-    host that a notice names (TO-FAIL).
+    host that a notice names (TO-FAIL). Nor is it where no way leads back.
 
     held: by receiver and sender, that number.
     beyond: (receiver, sender, number) of messages behind a gap.
@@ -113,7 +113,7 @@ def acknowledgements_cumulative(
             if net.node_is_host[host] and not stopped[host]:
                 for other in range(net.node_count):
                     pair = host * net.node_count + other
-                    if owed[pair] > 0 and not told[pair]:
+                    if owed[pair] > 0 and not told[pair] and net.next_link[pair] >= 0:
                         return violated(1, host, owed[pair], -1)
     return SILENT
 

@@ -7,6 +7,7 @@ from itertools import pairwise
 from scatterproof.conformance.oracles.whole import before, positions
 from scatterproof.conformance.totalorder.oracles.best_effort import is_current
 from scatterproof.conformance.totalorder.oracles.whole import Event, Whole, look
+from scatterproof.spec.topology import NO_LINK
 from scatterproof.spec.totalorder.messages import ANSWER, NO_BARRIER, PacketKind
 from scatterproof.spec.trace import Kind, Trace
 
@@ -93,7 +94,8 @@ def acknowledgements_cumulative(trace: Trace) -> set[int]:
         for host in whole.topology.hosts()
         if not whole.stopped(host) and not whole.fell_silent(host)
         for other in range(count)
-        if not any(told.node == host and told.sender == other for told in whole.notices)
+        if whole.routes.next_link[host][other] != NO_LINK
+        and not any(told.node == host and told.sender == other for told in whole.notices)
     )
     return broken | positions(event for event in whole.of(Kind.ENDED) if owed and event.settled)
 

@@ -200,7 +200,8 @@ LossSettleKeeps ==
      /\ \A h \in Known \cap Net.delivered : \A m \in buffer[h] :
           ~ DeliverableUnderLoss(TimestampOf(m), h),
    AcknowledgementsCumulative |->                                               \* TO-DUPACK
-     \A h \in Net.hosts \cap Known \cap Net.sent : \A s \in Net.hosts : owed[h][s] <= 0,
+     \A h \in Net.hosts \cap Known \cap Net.sent : \A s \in Net.hosts :
+       owed[h][s] <= 0 \/ Net.next[h][s] = 0,                                      \* nor is there a way back
    LostIsResent |->                                                             \* TO-RETX
      /\ Tracked /\ anew = {} => missing = {}
      /\ \A h \in Net.hosts \cap Known \cap Net.sent :
