@@ -12,7 +12,7 @@ from typing import NamedTuple
 
 from numba.extending import register_jitable
 
-from scatterproof.conformance.checks.kinds import ARRIVED, CALLED, ENDED, RESTARTED, SENT
+from scatterproof.conformance.checks.kinds import ARRIVED, CALLED, CRASHED, ENDED, SENT
 from scatterproof.conformance.checks.step import (
     HOLDS,
     NO_WITNESS,
@@ -32,7 +32,7 @@ from scatterproof.spec.trace import Kind, Order
 
 @check(
     "PREMISE",
-    kinds=(Kind.CALLED, Kind.RETURNED, Kind.RESTARTED),
+    kinds=(Kind.CALLED, Kind.RETURNED, Kind.CRASHED),
     order=Order.LINK,
     ways=(
         "time_ns of a call of {node} is {found} behind a row of {expected}; record calls in the order of their times",
@@ -58,13 +58,13 @@ def calls_return_once(
     made_at: State,
 ) -> Outcome:
     """Rows of calls are in the order of their times. A client's calls are numbered as they are made, one after the
-    other. Each returns once at the most, with an outcome.
+    other. Each returns once at the most, with an outcome; one in which its client crashes is over.
 
     latest_ns: the time of the last such row.
     made: by client, the number of its last call.
     made_at: by client, the row of the call that it is in, or -1.
     """
-    if kind == RESTARTED:
+    if kind == CRASHED:
         made_at[node] = -1 if link < 0 else made_at[node]
         return SILENT
     if time_ns < latest_ns[0]:

@@ -110,7 +110,7 @@ class Followed(NamedTuple):
     """Packets on their way.
 
     sent: by link, how many were sent.
-    latest: by link, the greatest number that arrived.
+    latest: by link, the greatest number that arrived, where links are FIFO.
     missing: by link, how many were overtaken and have neither arrived nor been lost.
     on_link: packets in flight, (link, number) -> (link, number, whether a run with it in flight has not settled,
         position, contents).
@@ -240,7 +240,7 @@ def follow(
         return violated(_TWICE, -1, link_seq, -1)
     if is_fifo:
         missing[link] += _overtaken(link, latest[link] + 1, link_seq, on_link)
-    latest[link] = max(latest[link], link_seq)
+        latest[link] = link_seq
     return HOLDS
 
 

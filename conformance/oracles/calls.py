@@ -11,7 +11,7 @@ def latest_is_answered(trace: Trace) -> set[int]:
     packets, last = schema(trace.header.protocol).packets, len(trace.rows) - 1
     rows = list(zip(*map(trace.column, ("kind", "packet", "sender", "operation")), strict=True))
     clients = range(len(trace.header.topology.nodes))
-    if trace.column("kind")[last] != Kind.ENDED or not says_settled(trace.column("flags")[last]):
+    if not rows or trace.column("kind")[last] != Kind.ENDED or not says_settled(trace.column("flags")[last]):
         return set()
 
     def latest(kind: Kind, packet: str, client: int) -> int:

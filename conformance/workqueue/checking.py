@@ -10,37 +10,22 @@ from scatterproof.conformance.checks.step import Check, Outcome, State, TableSta
 from scatterproof.conformance.checks.tables import field, find
 from scatterproof.conformance.workqueue.knowledge import knowledge
 from scatterproof.conformance.workqueue.records import (
-    ABOUT,
     ASKED,
     CLOSE,
-    CLOSE_ASKED,
     CLOSED_NS,
-    DRAINED,
     FLUSH,
-    FLUSH_ASKED,
     GONE_NS,
-    HAND,
-    HAND_TOKEN,
     HANDED,
-    HOLDER,
-    KNOWN,
     LOOSE_NEXT,
     LOOSE_OPEN,
-    LOOSE_READS,
     NEXT,
     OPEN,
-    OPENER,
     POP,
-    POP_ASKED,
     POP_GROUP,
     READ,
-    READING,
     READS,
-    RISK,
     SEND,
     SENT,
-    SURE,
-    calling,
     others_calling,
 )
 from scatterproof.spec.trace import Kind, Order
@@ -55,7 +40,7 @@ def check_of_returns(clause: str, *ways: str, doubt: bool = False) -> Callable[[
 @register_jitable
 def first_left(group: int, below: int, unheard: int, most_tries: int, groups: TableState, messages: TableState) -> int:
     """The id of the group's first message, strictly below this id, that was surely sent, surely not set aside, and that
-    nobody asked to pop; 0 for none. unheard: see `unheard_reads`."""
+    nobody asked to pop; 0 for none. unheard: see `knowledge.unheard_reads`."""
     slot = find(groups, (group,))
     if slot < 0:
         return 0
@@ -66,19 +51,6 @@ def first_left(group: int, below: int, unheard: int, most_tries: int, groups: Ta
         if most_tries == 0 or field(messages, one, READS) + unheard < most_tries:
             return message
     return 0
-
-
-@register_jitable
-def unheard_reads(node: int, group: int, node_count: int, groups: TableState, clients: TableState) -> int:
-    """How many reads of the group may get messages unseen: those of unknown outcome, and those that others are in."""
-    slot = find(groups, (group,))
-    if slot < 0:
-        return 0
-    found = field(groups, slot, LOOSE_READS)
-    for other in range(node_count):
-        own = calling(clients, other, READ)
-        found += int(other != node and own >= 0 and field(clients, own, ABOUT) == group)
-    return found
 
 
 @register_jitable
@@ -109,42 +81,3 @@ def is_done_to_nothing(
     if done == SEND or field(groups, slot, HANDED) > 0:
         return False
     return loose[LOOSE_NEXT] == 0 and not others_calling(clients, node, NEXT, node_count)
-
-
-@register_jitable
-def is_refused_for_nothing(
-    node: int,
-    denied: int,
-    about: tuple[int, int, int],
-    unheard: int,
-    most_tries: int,
-    groups: TableState,
-    messages: TableState,
-    clients: TableState,
-) -> bool:
-    """Whether a call was refused though nothing forbade it at any moment of its box. about: (group, message, token).
-    unheard: see `unheard_reads`."""
-    group, message, token = about
-    if denied == 0:
-        return False
-    if not (denied in (SEND, CLOSE, FLUSH) or denied in (READ, POP, POP_GROUP)):
-        return True  # calls about no group are never refused
-    slot, own = find(groups, (group,)), find(clients, (node,))
-    if slot < 0 or own < 0 or field(clients, own, HAND) != group or field(clients, own, HAND_TOKEN) != token:
-        return False
-    if denied in (SEND, CLOSE, FLUSH):
-        alone = field(groups, slot, CLOSE_ASKED) == int(denied == CLOSE)
-        alone = alone and field(groups, slot, FLUSH_ASKED) == int(denied == FLUSH)
-        known = field(groups, slot, KNOWN) == 1 and field(groups, slot, RISK) == 0
-        return alone and known and field(groups, slot, OPENER) == node and field(groups, slot, SURE) == 0
-    if field(groups, slot, SURE) == 0 or field(groups, slot, HOLDER) != node:
-        return False
-    if denied == POP:
-        one = find(messages, (group, message))
-        asked = one >= 0 and field(messages, one, ASKED) == 1
-        # A read that nobody knows of may have set the message aside.
-        is_there = most_tries == 0 or unheard == 0
-        return asked and is_there and field(clients, own, READING) == message
-    if denied == POP_GROUP:
-        return field(clients, own, DRAINED) == 1 and field(groups, slot, POP_ASKED) == 1
-    return field(groups, slot, POP_ASKED) == 0

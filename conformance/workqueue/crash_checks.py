@@ -16,8 +16,6 @@ from scatterproof.conformance.checks.tables import field, find, room
 from scatterproof.conformance.workqueue.checking import (
     check_of_returns,
     is_done_to_nothing,
-    is_refused_for_nothing,
-    unheard_reads,
 )
 from scatterproof.conformance.workqueue.records import (
     BOOTED,
@@ -210,20 +208,7 @@ def dead_holder_is_fenced(
     "a call is refused after the store crashed at {found} ns, and nothing forbids it",
 )
 def acknowledged_is_kept(
-    node: int,
-    done: int,
-    denied: int,
-    about: int,
-    about_message: int,
-    about_token: int,
-    group: int,
-    ready: int,
-    node_count: int,
-    most_tries: int,
-    groups: TableState,
-    messages: TableState,
-    clients: TableState,
-    store_down_ns: State,
+    done: int, group: int, ready: int, groundless: int, groups: TableState, store_down_ns: State
 ) -> Outcome:
     """At stake once the store has crashed: in what is handed out, read, popped, sent or closed then."""
     down_ns = store_down_ns[0]
@@ -233,8 +218,7 @@ def acknowledged_is_kept(
         better = find(groups, (ready,))
         lost = better >= 0 and field(groups, better, CLOSED_NS) < down_ns
         return violated(0, ready, down_ns, -1) if lost else SILENT
-    told, unheard = (about, about_message, about_token), unheard_reads(node, about, node_count, groups, clients)
-    if is_refused_for_nothing(node, denied, told, unheard, most_tries, groups, messages, clients):
+    if groundless == 1:
         return violated(1, 0, down_ns, -1)
     return HOLDS if done in (NEXT, READ, POP, POP_GROUP, SEND, CLOSE) else SILENT
 
@@ -249,23 +233,18 @@ def acknowledged_is_kept(
 def calls_take_effect_once(
     node: int,
     done: int,
-    denied: int,
     about: int,
-    about_message: int,
-    about_token: int,
     begun_ns: int,
     group: int,
     token: int,
+    groundless: int,
     node_count: int,
-    most_tries: int,
     groups: TableState,
     gone: TableState,
-    messages: TableState,
     clients: TableState,
     loose: State,
 ) -> Outcome:
-    told, unheard = (about, about_message, about_token), unheard_reads(node, about, node_count, groups, clients)
-    if is_refused_for_nothing(node, denied, told, unheard, most_tries, groups, messages, clients):
+    if groundless == 1:
         return violated(0, 0, 0, NO_WITNESS)
     if done == OPEN and (find(groups, (group,)) >= 0 or find(gone, (group,)) >= 0):
         return violated(1, 0, group, NO_WITNESS)

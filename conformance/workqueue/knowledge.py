@@ -21,20 +21,29 @@ from scatterproof.conformance.workqueue.records import (
     ABOUT_CORRELATION,
     ABOUT_MESSAGE,
     ABOUT_TOKEN,
+    ASKED,
     CALLED_NS,
     CHANGED_NS,
     CLIENT_FIELDS,
+    CLOSE,
+    CLOSE_ASKED,
     CLOSED_NS,
     CORRELATION,
     CORRELATION_FIELDS,
+    DRAINED,
+    FLUSH,
     FLUSH_ASKED,
     GROUP_FIELDS,
+    HAND,
+    HAND_TOKEN,
     HELD,
+    HOLDER,
     IN_CALL,
     KNOWN,
     LAST,
     LOOSE_NEXT,
     LOOSE_OPENS,
+    LOOSE_READS,
     MESSAGE_FIELDS,
     NEVER,
     NEXT,
@@ -43,11 +52,18 @@ from scatterproof.conformance.workqueue.records import (
     OPEN,
     OPEN_CALLED,
     OPEN_NS,
+    OPENER,
+    POP,
     POP_ASKED,
+    POP_GROUP,
     PRIORITY,
+    READ,
+    READING,
     REFUSED,
     RISK,
+    SEND,
     SENT,
+    SURE,
     Book,
     calling,
     others_calling,
@@ -84,9 +100,7 @@ def is_let_through(slot: int, called_ns: int, node_count: int, book: Book) -> bo
     groups, _, _, clients, correlations, _, _, _, _ = book
     correlation = field(groups, slot, CORRELATION)
     since = find(correlations, (correlation,))
-    if since >= 0 and field(correlations, since, CHANGED_NS) >= called_ns:
-        return False
-    if since >= 0 and field(correlations, since, LOOSE_OPENS) > 0:
+    if field(correlations, since, CHANGED_NS) >= called_ns or field(correlations, since, LOOSE_OPENS) > 0:
         return False
     whole = field(groups, slot, LAST) != 0
     for other in range(room(groups)):
@@ -132,27 +146,80 @@ def _is_before(one: int, other: int, groups: TableState) -> bool:
 
 
 @register_jitable
+def unheard_reads(node: int, group: int, node_count: int, groups: TableState, clients: TableState) -> int:
+    """How many reads of the group may get messages unseen: those of unknown outcome, and those that others are in."""
+    slot = find(groups, (group,))
+    if slot < 0:
+        return 0
+    found = field(groups, slot, LOOSE_READS)
+    for other in range(node_count):
+        own = calling(clients, other, READ)
+        found += int(other != node and own >= 0 and field(clients, own, ABOUT) == group)
+    return found
+
+
+@register_jitable
+def is_refused_for_nothing(
+    node: int,
+    denied: int,
+    about: tuple[int, int, int],
+    node_count: int,
+    most_tries: int,
+    book: Book,
+) -> bool:
+    """Whether a call was refused though nothing forbade it at any moment of its box. about: (group, message, token)."""
+    groups, _, messages, clients, _, _, _, _, _ = book
+    group, message, token = about
+    if denied == 0:
+        return False
+    if not (denied in (SEND, CLOSE, FLUSH) or denied in (READ, POP, POP_GROUP)):
+        return True  # calls about no group are never refused
+    slot, own = find(groups, (group,)), find(clients, (node,))
+    if slot < 0 or own < 0 or field(clients, own, HAND) != group or field(clients, own, HAND_TOKEN) != token:
+        return False
+    if denied in (SEND, CLOSE, FLUSH):
+        alone = field(groups, slot, CLOSE_ASKED) == int(denied == CLOSE)
+        alone = alone and field(groups, slot, FLUSH_ASKED) == int(denied == FLUSH)
+        known = field(groups, slot, KNOWN) == 1 and field(groups, slot, RISK) == 0
+        return alone and known and field(groups, slot, OPENER) == node and field(groups, slot, SURE) == 0
+    if field(groups, slot, SURE) == 0 or field(groups, slot, HOLDER) != node:
+        return False
+    if denied == POP:
+        one = find(messages, (group, message))
+        asked = one >= 0 and field(messages, one, ASKED) == 1
+        # A read that nobody knows of may have set the message aside.
+        is_there = most_tries == 0 or unheard_reads(node, group, node_count, groups, clients) == 0
+        return asked and is_there and field(clients, own, READING) == message
+    if denied == POP_GROUP:
+        return field(clients, own, DRAINED) == 1 and field(groups, slot, POP_ASKED) == 1
+    return field(groups, slot, POP_ASKED) == 0
+
+
+@register_jitable
 def subject(
-    node: int, call: int, outcome: int, node_count: int, book: Book
-) -> tuple[int, int, int, int, int, int, int]:
+    node: int, call: int, outcome: int, node_count: int, most_tries: int, book: Book
+) -> tuple[int, int, int, int, int, int, int, int]:
     """What `knowledge` returns for a row `returned`; all 0 where the row ends no call."""
     groups, _, _, clients, _, _, _, _, _ = book
     own = find(clients, (node,))
     if own < 0 or call < 1 or field(clients, own, IN_CALL) != call:
-        return 0, 0, 0, 0, 0, 0, 0
+        return 0, 0, 0, 0, 0, 0, 0, 0
     begun_ns, ready = field(clients, own, CALLED_NS), 0
     if call == NEXT and outcome == OK:
         slot = first_ready(node, begun_ns, node_count, book)
         ready = field(groups, slot, NUMBER) if slot >= 0 else 0
     about = (field(clients, own, ABOUT), field(clients, own, ABOUT_MESSAGE), field(clients, own, ABOUT_TOKEN))
-    return call * int(outcome == OK), call * int(outcome == REFUSED), begun_ns, about[0], about[1], about[2], ready
+    done, denied = call * int(outcome == OK), call * int(outcome == REFUSED)
+    groundless = int(is_refused_for_nothing(node, denied, about, node_count, most_tries, book))
+    return done, denied, begun_ns, about[0], about[1], about[2], ready, groundless
 
 
 # For a row `returned`. done, denied: the call that returned ok, or was refused; else 0. begun_ns: when it was called.
 # about, about_message, about_token: the group, message and token that it is about. ready: the group that a next_group
-# that returned ok had to hand out; 0 for none. store_down_ns: when the store last crashed, or NEVER.
+# that returned ok had to hand out; 0 for none. groundless: 1 for a call that was refused and that nothing forbade.
+# store_down_ns: when the store last crashed, or NEVER.
 @derive(
-    *("done", "denied", "begun_ns", "about", "about_message", "about_token", "ready"),
+    *("done", "denied", "begun_ns", "about", "about_message", "about_token", "ready", "groundless"),
     kinds=KINDS,
     groups=Table(1, GROUP_FIELDS),
     gone=Table(1, 2),
@@ -186,6 +253,7 @@ def knowledge(
     removed: int,
     released: int,
     node_count: int,
+    most_tries: int,
     node_is_client: Ints,
     groups: TableState,
     gone: TableState,
@@ -198,7 +266,7 @@ def knowledge(
     cleaned_ns: State,
     store_down_ns: State,
     heard: State,
-) -> tuple[int, int, int, int, int, int, int]:
+) -> tuple[int, int, int, int, int, int, int, int]:
     """The values that the decorator names, in its order; 0 for rows of other kinds. The state is as in `records`."""
     book = (groups, gone, messages, clients, correlations, loose, stirred_ns, released_ns, cleaned_ns)
     if heard[0] == 1:
@@ -209,7 +277,7 @@ def knowledge(
         asked = (group, message, token, server, correlation, type, priority, digest, last)
         note_called(node, time_ns, call, asked, node_count, book)
     elif kind == RETURNED:
-        found = subject(node, call, outcome, node_count, book)
+        found = subject(node, call, outcome, node_count, most_tries, book)
         heard[0], heard[1], heard[2], heard[3], heard[4] = 1, node, time_ns, outcome, position
         heard[5], heard[6], heard[7], heard[8], heard[9] = group, message, token, type, priority
         heard[10], heard[11], heard[12] = correlation, removed, released
@@ -218,4 +286,4 @@ def knowledge(
         note_crash(node, node_is_client[node], book)
         if node_is_client[node] == 0:
             store_down_ns[0] = time_ns
-    return 0, 0, 0, 0, 0, 0, 0
+    return 0, 0, 0, 0, 0, 0, 0, 0

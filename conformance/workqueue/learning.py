@@ -48,6 +48,7 @@ from scatterproof.conformance.workqueue.records import (
     MARKED_NS,
     NEVER,
     NEXT,
+    NOTED,
     NUMBER,
     OPEN,
     OPEN_NS,
@@ -93,25 +94,26 @@ def note_called(
     token = told[2] if told[2] >= 0 else hand_token
     if call in (OPEN, NEXT, UNLOCK, CLEAN):
         group = 0
-    put(
-        clients,
-        (node,),
-        (call, time_ns, group, message, token, *told[3:], hand, hand_token, reading, drained),
-    )
-    slot = find(groups, (group,))
+    slot = find(messages, (group, message)) if call == POP else find(groups, (group,))
+    about = (call, time_ns, group, message, token, *told[3:])
+    put(clients, (node,), (*about, hand, hand_token, reading, drained, int(slot >= 0)))
     if slot >= 0:
-        if call == CLOSE:
-            add(groups, slot, CLOSE_ASKED, 1)
-        elif call == FLUSH:
-            add(groups, slot, FLUSH_ASKED, 1)
-        elif call == POP_GROUP:
-            add(groups, slot, POP_ASKED, 1)
-        elif call == POP:
-            one = find(messages, (group, message))
-            if one >= 0:
-                add(messages, one, ASKED, 1)
+        ask(call, slot, 1, groups, messages)
     if call in (UNLOCK, CLEAN):
         note_release(groups, call, time_ns, told[3])
+
+
+@register_jitable
+def ask(call: int, slot: int, more: int, groups: TableState, messages: TableState) -> None:
+    """Count a call that may end a group or pop a message: slot is that of either."""
+    if call == CLOSE:
+        add(groups, slot, CLOSE_ASKED, more)
+    elif call == FLUSH:
+        add(groups, slot, FLUSH_ASKED, more)
+    elif call == POP_GROUP:
+        add(groups, slot, POP_ASKED, more)
+    elif call == POP:
+        add(messages, slot, ASKED, more)
 
 
 @register_jitable
@@ -158,9 +160,12 @@ def learn(
     call, called_ns, about = (field(clients, own, IN_CALL), field(clients, own, CALLED_NS), field(clients, own, ABOUT))
     slot = find(groups, (about,))
     if outcome == UNKNOWN:
-        learn_unknown(call, own, slot, book)
+        learn_unknown(call, own, book)
     elif outcome == REFUSED:
-        learn_refused(call, slot, about, field(clients, own, ABOUT_MESSAGE), groups, messages)
+        if field(clients, own, NOTED) == 1:  # it had no effect
+            asked = find(messages, (about, field(clients, own, ABOUT_MESSAGE))) if call == POP else slot
+            if asked >= 0:
+                ask(call, asked, -1, groups, messages)
     elif call == OPEN:
         learn_open(node, own, time_ns, told, node_count, book)
     elif call == NEXT:
@@ -179,9 +184,10 @@ def learn(
 
 
 @register_jitable
-def learn_unknown(call: int, own: int, slot: int, book: Book) -> None:
+def learn_unknown(call: int, own: int, book: Book) -> None:
     """Note a call of unknown outcome: it may take effect at any later moment, or never."""
     groups, _, _, clients, correlations, loose, _, _, _ = book
+    slot = find(groups, (field(clients, own, ABOUT),)) if field(clients, own, NOTED) == 1 else -1
     if call == OPEN:
         loose[LOOSE_OPEN] += 1
         note_change(field(clients, own, ABOUT_CORRELATION), NEVER, 1, correlations)
@@ -197,23 +203,6 @@ def learn_unknown(call: int, own: int, slot: int, book: Book) -> None:
 
 
 @register_jitable
-def learn_refused(call: int, slot: int, about: int, message: int, groups: TableState, messages: TableState) -> None:
-    """Take back what was noted at the call: it had no effect."""
-    if slot < 0:
-        return
-    if call == CLOSE:
-        add(groups, slot, CLOSE_ASKED, -1)
-    elif call == FLUSH:
-        add(groups, slot, FLUSH_ASKED, -1)
-    elif call == POP_GROUP:
-        add(groups, slot, POP_ASKED, -1)
-    elif call == POP:
-        one = find(messages, (about, message))
-        if one >= 0:
-            add(messages, one, ASKED, -1)
-
-
-@register_jitable
 def take_in_hand(clients: TableState, own: int, group: int, token: int) -> None:
     change(clients, own, HAND, group)
     change(clients, own, HAND_TOKEN, token)
@@ -225,12 +214,11 @@ def take_in_hand(clients: TableState, own: int, group: int, token: int) -> None:
 def learn_open(
     node: int, own: int, time_ns: int, told: tuple[int, int, int, int, int, int, int, int], node_count: int, book: Book
 ) -> None:
-    groups, gone, _, clients, correlations, loose, _, _, cleaned_ns = book
+    groups, gone, _, clients, _, loose, _, _, cleaned_ns = book
     group, token = told[0], told[2]
     take_in_hand(clients, own, group, token)
     if group < 1 or find(groups, (group,)) >= 0 or find(gone, (group,)) >= 0:
         return
-    note_change(field(clients, own, ABOUT_CORRELATION), NEVER, 0, correlations)
     called_ns = field(clients, own, CALLED_NS)
     cleaning = loose[LOOSE_CLEAN] > 0 or cleaned_ns[0] >= called_ns or others_calling(clients, node, CLEAN, node_count)
     named = (field(clients, own, ABOUT_CORRELATION), field(clients, own, ABOUT_PRIORITY))
@@ -269,14 +257,13 @@ def learn_next(
     node_count: int,
     book: Book,
 ) -> None:
-    groups, gone, _, clients, correlations, loose, _, released_ns, _ = book
+    groups, gone, _, clients, _, loose, _, released_ns, _ = book
     group, token, called_ns = told[0], told[2], field(clients, own, CALLED_NS)
     take_in_hand(clients, own, max(0, group), token if group >= 1 else 0)
     if group < 1 or find(gone, (group,)) >= 0:
         return
     slot = find(groups, (group,))
     if slot < 0:  # its open_group has not returned ok
-        note_change(told[5], NEVER, 0, correlations)
         enter(group, told[5], told[4], told[3], -1, (-1, NEVER, FOREVER, 0, -1), token, 2, groups)
         slot = find(groups, (group,))
     releasing = others_calling(clients, node, UNLOCK, node_count) or others_calling(clients, node, CLEAN, node_count)
@@ -339,13 +326,12 @@ def learn_of_group(call: int, own: int, slot: int, time_ns: int, message: int, n
 @register_jitable
 def note_crash(node: int, is_client: int, book: Book) -> None:
     """A client that crashes in a call never learns its outcome, and begins anew with nothing in hand."""
-    groups, _, _, clients, _, _, _, _, _ = book
+    clients = book[3]
     own = find(clients, (node,))
     if is_client == 0 or own < 0:
         return
     call = field(clients, own, IN_CALL)
     if call != 0:
-        learn_unknown(call, own, find(groups, (field(clients, own, ABOUT),)), book)
-    own = find(clients, (node,))
+        learn_unknown(call, own, book)
     change(clients, own, IN_CALL, 0)
     take_in_hand(clients, own, 0, 0)

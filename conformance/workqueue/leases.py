@@ -255,7 +255,7 @@ def learn_of_message(at: int, node: int, one: int, time_ns: int, done: bool, pro
             from_ns = earlier(later(called_ns, lease_ns), promise.margin_ns)
             change(messages, one, ENDS_FROM, from_ns)
             change(messages, one, ENDS_BY, by_ns)
-            if field(users, own, HAD_NS) > NEVER and field(messages, one, SHOWN_NS) == FOREVER:
+            if field(messages, one, SHOWN_NS) == FOREVER:
                 change(users, own, ROLE_FROM, max(from_ns, field(users, own, ROLE_FROM)))
         elif not fenced:
             change(messages, one, ENDS_BY, max(by_ns, field(messages, one, ENDS_BY)))
@@ -273,13 +273,18 @@ def learn_of_message(at: int, node: int, one: int, time_ns: int, done: bool, pro
 
 @register_jitable
 def learn_of_cancel(node: int, time_ns: int, outcome: int, book: Leases) -> None:
-    """Learn from a `cancel`: its client has nothing in hand, and where it returned ok, all its leases have ended."""
+    """Learn from a `cancel`: its client has nothing in hand. Where it returned ok, all its leases have ended; where it
+    was refused, they last."""
     messages, hands, users = book.messages, book.hands, book.users
     own = find(users, (node,))
     for number in range(field(users, own, HAND_FIRST), field(users, own, HAND_BEHIND)):
         entry = find(hands, (node, number))
         one = find(messages, (field(hands, entry, OF),))
-        if outcome == OK and one >= 0 and field(hands, entry, GRANT) == field(messages, one, HANDED):
+        if one < 0 or field(hands, entry, GRANT) != field(messages, one, HANDED):
+            continue
+        if outcome == REFUSED:
+            change(messages, one, ENDS_FROM, field(hands, entry, OLD_FROM))
+        elif outcome == OK:
             change(messages, one, ENDS_BY, min(time_ns, field(messages, one, ENDS_BY)))
             if field(hands, entry, OLD_FROM) > time_ns:
                 change(messages, one, BACK_BY, time_ns)
@@ -292,8 +297,7 @@ def drop_hand(node: int, book: Leases) -> None:
     own = find(users, (node,))
     for number in range(field(users, own, HAND_FIRST), field(users, own, HAND_BEHIND)):
         remove(book.hands, find(book.hands, (node, number)))
-    change(users, own, HAND_FIRST, 0)
-    change(users, own, HAND_BEHIND, 0)
+    change(users, own, HAND_FIRST, field(users, own, HAND_BEHIND))
 
 
 @register_jitable
@@ -349,18 +353,7 @@ def note_crash(node: int, promise: Promise, book: Leases) -> None:
     own = find(users, (node,))
     if own < 0:
         return
-    call, uses = field(users, own, IN_CALL), field(users, own, USES)
-    book.loose[0] += int(call == RECEIVE)
-    book.loose[1] += int(call == RECEIVE_ASIDE)
-    for at in range(uses if call != 0 else 0):
-        if call == DELETE:
-            wait_no_more(field(book.uses, find(book.uses, (node, at)), OF), book)
-    if call == PUT:
-        for at in range(entries(field(users, own, MOST))):
-            learn_of_put(at, node, 0, UNKNOWN, 0, -1, promise, book)
-    if call != 0:
-        drop_uses(node, uses, book)
-    change(users, own, IN_CALL, 0)
+    learn_returned(node, 0, UNKNOWN, 0, -1, promise, book)
     change(users, own, HAD_NS, NEVER)
     change(users, own, ROLE_FROM, NEVER)
     drop_hand(node, book)

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from scatterproof.conformance.checks.step import HOLDS, SILENT, Outcome, State, TableState, violated
 from scatterproof.conformance.checks.tables import field, find
-from scatterproof.conformance.workqueue.checking import check_of_returns, first_left, unheard_reads
+from scatterproof.conformance.workqueue.checking import check_of_returns, first_left
+from scatterproof.conformance.workqueue.knowledge import unheard_reads
 from scatterproof.conformance.workqueue.records import (
     ABOUT,
     ASKED,

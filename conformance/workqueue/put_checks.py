@@ -31,6 +31,7 @@ from scatterproof.conformance.workqueue.lease_records import (
     named,
 )
 from scatterproof.conformance.workqueue.records import OK, UNKNOWN
+from scatterproof.spec.trace import ABSENT
 
 
 @check_of_leases(
@@ -55,10 +56,11 @@ def handed_out_as_put(row: LeaseRow, promise: Promise, book: Leases) -> Outcome:
     one = find(messages, (field(book.names, name, SERIAL),))
     if one < 0:
         return violated(1, 0, row.number, -1) if field(book.names, name, DENIED) == 0 else SILENT
-    if row.digest >= 0 and 0 <= field(messages, one, BODY) != row.digest:
+    body, group = field(messages, one, BODY), field(messages, one, GROUP)
+    if ABSENT not in (row.digest, body) and row.digest != body:
         return violated(2, 0, row.number, field(messages, one, PUT_AT))
-    if row.group >= 0 and 0 <= field(messages, one, GROUP) != row.group:
-        return violated(3, field(messages, one, GROUP), row.number, field(messages, one, PUT_AT))
+    if ABSENT not in (row.group, group) and row.group != group:
+        return violated(3, group, row.number, field(messages, one, PUT_AT))
     return HOLDS
 
 

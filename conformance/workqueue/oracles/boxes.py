@@ -10,6 +10,7 @@ from scatterproof.spec.workqueue.messages import GIVEN, CallName
 
 NAMES = schema("workqueue")
 CALLS = {code: CallName(name) for name, code in NAMES.calls.items()}
+NEVER = 1 << 63  # behind all rows
 
 
 @dataclass(slots=True, kw_only=True, eq=False)
@@ -19,7 +20,7 @@ class Box:
     given, told: the columns of its rows `called` and `returned`.
     group, message, token: what it is about.
     hand, hand_token, reading, drained: what its client had in hand as it called.
-    over: the row of its return, or of its client's crash; None where there is neither, and `outcome` is None, too.
+    over: the row of its return, or of its client's crash; NEVER where there is neither, and `outcome` is None.
     """
 
     client: int
@@ -34,14 +35,14 @@ class Box:
     hand_token: int
     reading: int
     drained: bool
-    over: int | None = None
+    over: int = NEVER
     over_ns: int = 0
     outcome: Outcome | None = None
     told: dict[str, int] = field(default_factory=dict)
 
     def ended(self, row: int) -> Outcome | None:
         """How it ended, as far as the rows before this one show; None while it goes on."""
-        return self.outcome if self.over is not None and self.over < row else None
+        return self.outcome if self.over < row else None
 
     def was_ok(self, row: int) -> bool:
         return self.ended(row) is Outcome.OK
@@ -134,7 +135,7 @@ class Boxes:
     def done(self, row: int, *calls: CallName) -> list[Box]:
         """The calls that returned ok before this row, in the order of their ends."""
         found = [box for box in self.asked(row, *calls) if box.was_ok(row)]
-        return sorted(found, key=lambda box: box.over or 0)
+        return sorted(found, key=lambda box: box.over)
 
     def may(self, row: int, *calls: CallName) -> list[Box]:
         """The calls that may have taken effect, for all that was known at this row."""

@@ -20,6 +20,7 @@ from scatterproof.conformance.workqueue.oracles.queue import (
 )
 from scatterproof.spec.core import Outcome
 from scatterproof.spec.trace import Trace
+from scatterproof.spec.workqueue.messages import CallName
 
 
 def _is_miscounted(count: int, there: int, known: bool, before_ns: int) -> bool:
@@ -64,7 +65,7 @@ def boot_frees_receive_locks(trace: Trace) -> set[int]:
             wrong = known and queue.undisturbed(box, row) and box.told["released"] != len(own)
             broken |= {row} if wrong else set()
         elif box.call is NEXT:
-            broken |= {row} if _is_half_sent(queue, box, row) or _is_kept_from(queue, box, row) else set()
+            broken |= {row} if _is_half_sent(queue, box, row) or _is_kept_from(queue, box, row, UNLOCK) else set()
         elif box.call in (READ, POP, POP_GROUP) and queue.is_there(box.group, row):
             lock, handed = queue.lock(box.group, row), queue.handed(box.group, row)
             mine = handed and handed[-1].client == box.client
@@ -77,18 +78,18 @@ def _is_half_sent(queue: Queue, box: Box, row: int) -> bool:
     """Whether a group is handed out that nobody closed, after a release under its sender's server id."""
     group = box.told["group"]
     opened = queue.opened(group, row)
-    if opened is None or opened.over is None or not queue.is_there(group, row) or queue.may(group, row, CLOSE):
+    if opened is None or not queue.is_there(group, row) or queue.may(group, row, CLOSE):
         return False
     releases = [one for one in queue.boxes.asked(row, UNLOCK) if one.begun > opened.over]
     own = [one for one in releases if one.given["server"] == opened.given["server"]]
     return any(not queue.may(group, one.begun, CLOSE) for one in own)
 
 
-def _is_kept_from(queue: Queue, box: Box, row: int) -> bool:
-    """Whether nothing is handed out, though a group is ready that a start of its receiver released."""
+def _is_kept_from(queue: Queue, box: Box, row: int, by: CallName) -> bool:
+    """Whether nothing is handed out, though a group is ready that a call of this kind released."""
     ready = queue.ready(box, row) if box.told["group"] == 0 else 0
     freed = queue.lock(ready, row).freed if ready else None
-    return freed is not None and freed[0] is UNLOCK
+    return freed is not None and freed[0] is by
 
 
 def dead_holder_is_fenced(trace: Trace) -> set[int]:
@@ -100,14 +101,10 @@ def dead_holder_is_fenced(trace: Trace) -> set[int]:
             _, held, known = queue.counted(box, row)
             wrong = _is_miscounted(box.told["released"], len(held), known, box.told["receivers_before"])
             broken |= {row} if wrong and queue.undisturbed(box, row) else set()
-            continue
+        if box.call is NEXT and _is_kept_from(queue, box, row, CLEAN):
+            broken.add(row)
         group = box.told["group"] if box.call is NEXT else box.group
-        if box.call is NEXT and group == 0:
-            ready = queue.ready(box, row)
-            freed = queue.lock(ready, row).freed if ready else None
-            broken |= {row} if freed is not None and freed[0] is CLEAN else set()
-            continue
-        if box.call is UNLOCK or not queue.is_there(group, row):
+        if not queue.is_there(group, row):
             continue
         overlaps = any(one.over_ns >= box.begun_ns for one in queue.handed(group, row)[-1:])
         if box.call is NEXT:

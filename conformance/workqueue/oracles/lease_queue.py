@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field
 
 from scatterproof.conformance.oracles.whole import once_a_trace
-from scatterproof.conformance.workqueue.oracles.boxes import CALLS, NAMES
+from scatterproof.conformance.workqueue.oracles.boxes import CALLS, NAMES, NEVER
 from scatterproof.spec.core import Outcome
 from scatterproof.spec.parameters import Parameters
 from scatterproof.spec.trace import ABSENT, Kind, Trace
@@ -25,7 +25,7 @@ Name = tuple[int, int, int]
 class LeaseCall:
     """One call.
 
-    row, over: the positions of its row `called`, and of its return or its client's crash.
+    row, over: the positions of its row `called`, and of its return or its client's crash; NEVER where there is neither.
     ns, over_ns: the times of these rows.
     about: for a call about messages, the hand-outs whose receipts it has, in order.
     done: the entries that were carried out, as bits; negative where `outcome` is that of all.
@@ -38,7 +38,7 @@ class LeaseCall:
     ns: int
     given: dict[str, int]
     about: list[HandOut] = field(default_factory=list)
-    over: int | None = None
+    over: int = NEVER
     over_ns: int = 0
     outcome: Outcome | None = None
     done: int = ABSENT
@@ -46,7 +46,7 @@ class LeaseCall:
 
     def end(self, row: int, entry: int = 0) -> Outcome | None:
         """How this entry, from 0, ended, as far as the rows before this one show; None while it goes on."""
-        if self.over is None or self.over >= row:
+        if self.over >= row:
             return None
         if self.outcome is Outcome.UNKNOWN or self.done < 0:
             return self.outcome
@@ -189,13 +189,12 @@ class LeaseQueue:
     def is_taken(self, name: Name, row: int) -> bool:
         """Whether the store surely took it, and not as a copy."""
         put = self.puts[name]
-        if put.end(row) is not Outcome.OK or put.call.over is None:
+        if put.end(row) is not Outcome.OK:
             return False
         others = (other for other in self.known(put.call.over) if other != name and self.same_id(name, other))
         return all(self._is_past(self.puts[other], put) for other in others)
 
     def _is_past(self, earlier: Put, put: Put) -> bool:
-        assert put.call.over is not None
         is_over = earlier.end(put.call.over) is Outcome.OK
         return is_over and add_ns(add_ns(earlier.over_ns, self.window), self.margin) < put.ns
 
@@ -242,13 +241,11 @@ class LeaseQueue:
 
     def lasted(self, use: Use) -> bool:
         """Whether the lease of its receipt surely lasted from the beginning of the call to its end."""
-        assert use.call.over is not None
         name = use.about.name
         return self.latest(name, use.call.over) is use.about and self.ends_from(name, use.call.row) > use.call.over_ns
 
     def is_fenced(self, use: Use) -> bool:
         """Whether the lease of a later hand-out surely lasted from the beginning of the call to its end."""
-        assert use.call.over is not None
         name = use.about.name
         holds = self.latest(name, use.call.row)
         if holds is None or holds is use.about or holds is not self.latest(name, use.call.over):
@@ -261,7 +258,7 @@ class LeaseQueue:
         uses = list(self.uses(name, row))
         if any(use.call.call is EXTEND and use.end(row) in (None, Outcome.UNKNOWN) for use in uses):
             return MOST
-        ended = [(use.call.over or 0, use) for use in uses if use.end(row) is Outcome.OK]
+        ended = [(use.call.over, use) for use in uses if use.end(row) is Outcome.OK]
         did: list[tuple[int, HandOut | Use]] = [*ended, *((hand.row, hand) for hand in self.of(name, row))]
         for _, one in sorted(did, key=_at):
             if isinstance(one, HandOut):
@@ -330,7 +327,7 @@ class LeaseQueue:
 
     def _is_in(self, call: LeaseCall, row: int, last: dict[int, LeaseCall]) -> bool:
         """Whether its client is in the call. last: the last call of each client."""
-        return last[call.client] is call and (call.over is None or call.over >= row)
+        return last[call.client] is call and call.over >= row
 
     def first_aside(self, name: Name, row: int) -> HandOut | None:
         """Its first hand-out as set aside; None where there is none."""

@@ -206,7 +206,7 @@ def handed_out_as_put(trace: Trace) -> set[int]:
             found.add(one.row)
     for name, put in queue.puts.items():
         row = put.call.over
-        if row is not None and put.end(row + 1) is Outcome.REFUSED and queue.of(name, row):
+        if put.end(row + 1) is Outcome.REFUSED and queue.of(name, row):
             found.add(row)
     return found
 

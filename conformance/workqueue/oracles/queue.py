@@ -38,7 +38,7 @@ class SeenLock:
     may: bool
     known: bool
     sure: bool
-    freed: tuple[CallName, int] | None = None
+    freed: tuple[CallName | None, int] | None = None
 
 
 class Queue:
@@ -66,13 +66,13 @@ class Queue:
     def about(self, group: int, row: int, *calls: CallName) -> list[Box]:
         """The calls about it that returned ok since it was first named."""
         first = self.first(group, row)
-        heard = row if first is None or first.over is None else first.over
-        return [box for box in self.boxes.done(row, *calls) if box.group == group and (box.over or 0) > heard]
+        heard = row if first is None else first.over
+        return [box for box in self.boxes.done(row, *calls) if box.group == group and box.over > heard]
 
     def may(self, group: int, row: int, *calls: CallName) -> list[Box]:
         """The calls about it, begun since it was first named, that may have taken effect."""
         first = self.first(group, row)
-        heard = row if first is None or first.over is None else first.over
+        heard = row if first is None else first.over
         return [box for box in self.boxes.may(row, *calls) if box.group == group and box.begun > heard]
 
     def loose(self, group: int, row: int, call: CallName) -> int:
@@ -83,7 +83,7 @@ class Queue:
         found: dict[int, Box] = {}
         for box in self.about(group, row, SEND):
             message, last = box.told["message"], max(found, default=0)
-            if last < message <= last + 1 + self.loose(group, box.over or 0, SEND):
+            if last < message <= last + 1 + self.loose(group, box.over, SEND):
                 found[message] = box
         return found
 
@@ -97,7 +97,6 @@ class Queue:
     def gone(self, group: int, row: int) -> Gone | None:
         """When and how it was surely removed, other than by cleaning; None where it was not."""
         for box in self.about(group, row, FLUSH, POP_GROUP, CLOSE):
-            assert box.over is not None
             assert box.call is not None
             if box.call is not CLOSE or self.is_empty(group, box.over):
                 return Gone(row=box.over, since_ns=box.over_ns, how=box.call)
@@ -123,7 +122,7 @@ class Queue:
         """The calls that were given the message."""
         sent = self.sent(group, row)[message]
         given = [box for box in self.about(group, row, READ) if box.told["message"] == message]
-        return [box for box in given if (box.over or 0) > (sent.over or 0)]
+        return [box for box in given if box.over > sent.over]
 
     def unheard(self, me: Box, row: int) -> int:
         """How many reads of its group have an unknown outcome, or are calls that others are in."""
@@ -173,7 +172,6 @@ class Queue:
     def cleaned(self, clean: Box) -> tuple[bool, bool]:
         """For a cleaning that returned ok: whether it surely removed all groups that were locked for sending, and
         whether it surely released all that were held."""
-        assert clean.over is not None
         if clean.over not in self._cleaned:
             row = clean.over
             there = self.groups(row)
@@ -188,28 +186,26 @@ class Queue:
         """Since when cleaning has surely removed it, in ns; None where it may not have."""
         first = self.first(group, row)
         for clean in self.boxes.done(row, CLEAN):
-            assert clean.over is not None
-            later = first is not None and first.over is not None and clean.over > first.over
+            later = first is not None and clean.over > first.over
             if later and self.cleaned(clean)[0] and self.closed_ns(group, clean.over) == ALL:
                 return clean.over_ns
         return None
 
     def risk(self, group: int, row: int) -> int:
         """Whether cleaning may have removed it: 0 no, 1 the last one alone may have, 2 an earlier one."""
-        first = self.first(group, row)
-        if first is None or first.over is None or first.call is not OPEN:
+        opened = self.opened(group, row)
+        if opened is None:
             return 2
-        heard, known = first.over, 0
-        before = [box for box in self.boxes.may(heard, CLEAN) if box.ended(heard) is not Outcome.OK]
-        if before or any(box.over_ns >= first.begun_ns for box in self.boxes.done(heard, CLEAN)):
-            known = 2
-        events = [(box.begun, False, box) for box in self.boxes.asked(row, CLEAN) if box.begun > heard]
-        events += [(box.over or 0, True, box) for box in self.boxes.done(row, CLEAN) if (box.over or 0) > heard]
-        for at, is_end, box in sorted(events, key=lambda event: event[:2]):
-            if not is_end and self.closed_ns(group, at) >= box.begun_ns:
+        heard = opened.over
+        before = self.boxes.may(heard, CLEAN)
+        known = 0 if all(box.was_ok(heard) and box.over_ns < opened.begun_ns for box in before) else 2
+        cleans = self.boxes.asked(row, CLEAN)
+        events = [(box.begun, box) for box in cleans] + [(box.over, box) for box in cleans if box.was_ok(row)]
+        for at, box in sorted((event for event in events if event[0] > heard), key=lambda event: event[0]):
+            if at == box.begun and self.closed_ns(group, at) >= box.begun_ns:
                 known = min(2, known + 1)
             alone = not self.boxes.loose(at, CLEAN) and not self.boxes.others(at, box, CLEAN)
-            if is_end and box.told["removed"] == 0 and alone and known == 1:
+            if at == box.over and box.told["removed"] == 0 and alone and known == 1:
                 known = 0
         return known
 
@@ -218,27 +214,23 @@ class Queue:
         handed = self.handed(group, row)
         if not handed:
             return SeenLock(may=False, known=True, sure=False)
-        hand = handed[-1]
-        assert hand.over is not None
-        server, over = hand.given["server"], hand.over
-        may = known = True
-        freed: tuple[CallName, int] | None = None
+        hand, known = handed[-1], True
         for box in self.boxes.done(row, UNLOCK, CLEAN):
-            assert box.over is not None
-            if box.over < over or not may:
+            if box.over < hand.over:
                 continue
-            if box.call is UNLOCK and box.given["server"] == server:
-                may, known = hand.over_ns >= box.begun_ns, hand.over_ns < box.begun_ns
-                freed = None if may else (UNLOCK, box.over_ns)
+            if box.call is UNLOCK and box.given["server"] == hand.given["server"]:
+                surely = hand.over_ns < box.begun_ns
             elif box.call is CLEAN and box.told["released"] != 0:
-                may = known = not self.cleaned(box)[1]
-                known = not known
-                freed = None if may else (CLEAN, box.over_ns)
-        return SeenLock(may=may, known=known or not may, sure=may and self._is_sure(hand, row), freed=freed)
+                surely = self.cleaned(box)[1]
+            else:
+                continue
+            if surely:
+                return SeenLock(may=False, known=True, sure=False, freed=(box.call, box.over_ns))
+            known = False
+        return SeenLock(may=True, known=known, sure=self._is_sure(hand, row))
 
     def _is_sure(self, hand: Box, row: int) -> bool:
         """Whether nothing that may release it was going on at the hand-out, or was called since."""
-        assert hand.over is not None
         for box in self.boxes.asked(row, UNLOCK, CLEAN):
             if box.begun > hand.over:
                 if box.call is CLEAN or box.given["server"] == hand.given["server"]:
@@ -275,13 +267,13 @@ class Queue:
         alike = self.correlation(group, row)
         if self._changed_ns(alike, row) >= me.begun_ns:
             return False
-        begins = [box for box in self.boxes.may(row, OPEN) if box.given["correlation"] == alike]
-        unknown = [box for box in begins if box.ended(row) is Outcome.UNKNOWN]
-        going_on = [box for box in begins if box.ended(row) is None and box.begun_ns <= opened.over_ns]
-        if unknown or any(box.client != me.client for box in going_on):
-            return False
+        for box in self.boxes.may(row, OPEN):
+            end = box.ended(row)
+            ahead = end is Outcome.UNKNOWN or (end is None and box.begun_ns <= opened.over_ns)
+            if ahead and box.given["correlation"] == alike:
+                return False
         for other in self.groups(row):
-            if self.correlation(other, row) == alike and (self.lock(other, row).may or self._ahead(other, group, row)):
+            if self.correlation(other, row) == alike and (self.lock(other, row).may or self._ahead(other, opened, row)):
                 return False
         return opened.given["last"] != 0 or self._last_came(group, me, row)
 
@@ -304,10 +296,10 @@ class Queue:
         alike = [box for box in opens if box.given["correlation"] == self.correlation(group, row)]
         return [(box.told["group"], box) for box in alike if self.opened(box.told["group"], row) is box]
 
-    def _ahead(self, other: int, group: int, row: int) -> bool:
-        """Whether the other may have been begun ahead of the group."""
-        opened, its = self.opened(group, row), self.opened(other, row)
-        return other != group and (its is None or opened is None or its.begun_ns <= opened.over_ns)
+    def _ahead(self, other: int, opened: Box, row: int) -> bool:
+        """Whether the other may have been begun ahead of the group that this call began."""
+        its = self.opened(other, row)
+        return its is None or (its is not opened and its.begun_ns <= opened.over_ns)
 
     def _changed_ns(self, correlation: int, row: int) -> int:
         """Since when the groups of the correlation surely stand as they do."""
@@ -325,13 +317,12 @@ class Queue:
 
     def _freed_ns(self, group: int, row: int) -> list[int]:
         """The times, in ns, at which its lock was released, at most one for each hand-out."""
-        rows = [box.over for box in self.handed(group, row)[1:]]
-        locks = [self.lock(group, at) for at in (*(at for at in rows if at is not None), row)]
+        locks = [self.lock(group, at) for at in (*(box.over for box in self.handed(group, row)[1:]), row)]
         return [lock.freed[1] for lock in locks if lock.freed is not None]
 
 
 def _after(box: Box, sent: Box | None) -> bool:
-    return sent is not None and sent.over is not None and box.begun > sent.over
+    return sent is not None and box.begun > sent.over
 
 
 def _moves(box: Box, end: Outcome | None) -> bool:
