@@ -173,8 +173,37 @@ def _tighten(rows: Rows, names: Sequence[str], given: Sequence[str]) -> Rows:
 
 def _cut(rows: Rows, names: Sequence[str], given: Sequence[str]) -> Rows:
     """cut ROW: what comes from it on is gone, but for the end."""
-    ends = rows[-1:] if rows[-1][names.index("kind")] == Kind.ENDED else []
+    ends = [row for row in rows[-1:] if row[names.index("kind")] == Kind.ENDED]
     return [*rows[: min(int(given[0]), len(rows) - len(ends))], *ends]
+
+
+def _like(rows: Rows, names: Sequence[str], given: Sequence[str]) -> Rows:
+    """like ROW OTHER: the row says what the other does, but for where it stands and the number of its call."""
+    at, own = int(given[0]), ("time_ns", "clock_ns", "node", "kind", "link", "link_seq", "operation")
+    pairs = zip(names, rows[at], rows[int(given[1])], strict=True)
+    rows[at] = tuple(mine if name in own else other for name, mine, other in pairs)
+    return rows
+
+
+def _number(rows: Rows, names: Sequence[str], given: Sequence[str]) -> Rows:
+    """number: times do not fall, and calls are numbered as they are made; calls within a call, and returns from none,
+    are gone."""
+    time_ns, node, kind, link, operation = map(names.index, ("time_ns", "node", "kind", "link", "operation"))
+    now, made, going_on, found = -_END, dict[int, int](), set[int](), Rows()
+    for row in rows:
+        now, who = max(now, row[time_ns]), row[node]
+        if row[kind] == Kind.CALLED:
+            if who in going_on:
+                continue
+            made[who] = made.get(who, 0) + 1
+            going_on.add(who)
+        elif row[kind] == Kind.RETURNED and who not in going_on:
+            continue
+        elif row[kind] == Kind.RETURNED or (row[kind] == Kind.CRASHED and row[link] == ABSENT):
+            going_on.discard(who)
+        is_of_call = row[kind] in (Kind.CALLED, Kind.RETURNED)
+        found.append(_with(_with(row, time_ns, now), operation, made[who] if is_of_call else row[operation]))
+    return found
 
 
 EDITS: dict[str, Callable[[Rows, Sequence[str], Sequence[str]], Rows]] = {
@@ -191,6 +220,8 @@ EDITS: dict[str, Callable[[Rows, Sequence[str], Sequence[str]], Rows]] = {
     "move": _move,
     "tighten": _tighten,
     "cut": _cut,
+    "like": _like,
+    "number": _number,
 }
 
 
@@ -219,10 +250,17 @@ def _renumbered(header: Header, old: Sequence[Row]) -> tuple[Header, Rows]:
 
 
 def draw_edit(trace: Trace, draw: Random) -> str:
-    """One edit that can be done to the trace; empty for a trace without rows."""
+    """One edit that can be done to the trace; empty for a trace without rows. Of calls it leaves, more often than not,
+    what a premise lets through."""
     names, rows = schema(trace.header.protocol).columns, trace.rows
     if not rows:
         return ""
+    how, kind = _draw_edit(trace, names, draw), names.index("kind")
+    return f"{how}; number" if draw.random() < 0.7 and any(row[kind] == Kind.CALLED for row in rows) else how
+
+
+def _draw_edit(trace: Trace, names: Sequence[str], draw: Random) -> str:
+    rows = trace.rows
     at, other = draw.randrange(len(rows)), draw.randrange(len(rows))
     said = [name for name, value in zip(names, rows[at], strict=True) if value != ABSENT and name != "kind"]
     column = draw.choice(said or ["time_ns"])
@@ -251,8 +289,11 @@ def draw_edit(trace: Trace, draw: Random) -> str:
             return f"again {at} {last} {draw.randint(last, len(rows))} {column} {_value(rows, place, own, draw)}"
         case "take":
             everything = labelled(trace.header.protocol)
-            title = draw.choice(list(everything))
+            title = draw.choice([one for one in everything if _is_alike(everything[one], trace)] or list(everything))
             return f"take {other} {title} {draw.randrange(len(everything[title].rows))}"
+        case "like":
+            alike = [n for n, row in enumerate(rows) if _what(names, row) == _what(names, rows[at])]
+            return f"like {at} {draw.choice(alike)}"
         case "parameter":
             return _parameter(trace, draw)
         case "tie":
@@ -269,8 +310,21 @@ def draw_edit(trace: Trace, draw: Random) -> str:
 
 _WAYS = (
     *["set"] * 7, *["take"] * 3, *["move"] * 2, *["double"] * 2, *["delete"] * 2, *["again"] * 3, *["exchange"] * 2,
-    *["tie"] * 2, *["doubt"] * 2, "tighten", "rename", "rename", "shift", "turn", "without", "cut", "parameter",
+    *["tie"] * 2, *["doubt"] * 2, *["like"] * 2, *["rename"] * 2, "tighten", "shift", "turn", "without", "cut",
+    "parameter",
 )  # fmt: skip
+
+
+def _is_alike(one: Trace, other: Trace) -> bool:
+    """Whether both have a row of the same call; where there are no calls, of the same kind."""
+    names = schema(one.header.protocol).columns
+    own, others = ({_what(names, row)[-1] for row in trace.rows} - {ABSENT} for trace in (one, other))
+    return not own.isdisjoint(others)
+
+
+def _what(names: Sequence[str], row: Row) -> list[int]:
+    """The row's kind, and its call where the protocol has calls."""
+    return [row[names.index(name)] for name in ("kind", "call") if name in names]
 
 
 def _value(rows: Sequence[Row], place: int, own: int, draw: Random) -> int:

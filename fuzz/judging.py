@@ -1,8 +1,8 @@
 """Judge mutants: checks, oracles and premises with one change in their source, tried on traces with a known verdict.
 
 First come the labelled traces of `conformance/traces`, also with nodes and links renumbered; then the reference's runs
-of all cases, which are complete and have their clauses at stake; then both, damaged in one place by a seed, where
-checks and oracles agree. Checks run in plain Python: nothing is compiled.
+of all cases, which are complete and have their clauses at stake; then both, damaged in one place by a seed, and the
+small histories that a protocol draws, where checks and oracles agree. Checks run in plain Python: nothing is compiled.
 """
 
 from __future__ import annotations
@@ -35,6 +35,7 @@ from scatterproof.spec.trace import Trace
 
 CHECKS, SHARED, PREMISES, ORACLES = "checks", "what checks share", "premises", "oracles"
 DAMAGED = 4  # of each labelled trace, and of each case's run
+_HISTORIES = 500  # for each of these
 _LONGEST = 120  # rows of a run to damage
 _LONGEST_WHOLE = 300  # rows of a run that oracles look at: they are slow on long ones
 _ALL = 1 << 62
@@ -126,7 +127,8 @@ class JudgeBench(AnyBench[Known]):
                 self.known.append(self._look(title, trace, at_stake, labelled=True))
                 self.known.append(self._look(f"{title}, renumbered", renumbered(trace), at_stake, labelled=True))
             self.known += [self._look(*one) for one in runs if len(one[1].rows) <= longest]
-            for title, trace in chain(kept(name), _drawn(list(self.known), times, seed)):
+            histories = _histories(name, times * _HISTORIES, seed)
+            for title, trace in chain(kept(name), _drawn(list(self.known), times, seed), histories):
                 again = self.agreed(title, trace)
                 if again is None:
                     self.parted.append(title)
@@ -219,6 +221,13 @@ def _drawn(bases: Sequence[Known], times: int, seed: int) -> Iterator[tuple[str,
         for _ in range(times):
             how = draw_edit(trace, draw)
             yield f"{base.name}: {how}", damaged(trace, how)
+
+
+def _histories(name: str, count: int, seed: int) -> Iterator[tuple[str, Trace]]:
+    history, first = load(name).history, seed * count
+    if history is not None:
+        for number in range(first, first + count):
+            yield f"history {number}", history(number)
 
 
 def _at_stake(path: Path) -> tuple[str, ...]:

@@ -20,6 +20,7 @@ from scatterproof.models.claim import ClaimResult
 from scatterproof.spec import plugins
 from scatterproof.spec.core import Parameter
 from scatterproof.spec.schedule import FaultKind, Schedule
+from scatterproof.spec.trace import Trace
 
 
 @dataclass(frozen=True, slots=True)
@@ -111,6 +112,8 @@ class FuzzPlugin:
     breaks: for each clause the name of a mutant that breaks it in one of the cases that are about it.
     areas: where core mutants are made, module or module:function, and what each belongs to, as of
         `scatterproof.fuzz.core_mutants`.
+    history: a small run by its number, right or wrong, that judges are tried on; None where the labelled traces,
+        damaged, are all.
     """
 
     name: str
@@ -126,6 +129,7 @@ class FuzzPlugin:
     beyond: Callable[[Schedule], str | None] = lambda schedule: None
     breaks: Mapping[str, str] = field(default_factory=dict)
     areas: Mapping[str, str] = field(default_factory=dict)
+    history: Callable[[int], Trace] | None = None
 
     def schedules(self, group: int | None = None) -> SearchStrategy[Schedule]:
         """Schedules that put the rules of this group at stake; of all groups in turn for None."""

@@ -137,7 +137,7 @@ def test_an_edit_is_the_same_for_a_seed_and_can_be_done() -> None:
         edits = [draw_edit(trace, Random(f"{title} {seed}")) for seed in range(20)]
         assert edits == [draw_edit(trace, Random(f"{title} {seed}")) for seed in range(20)]
         assert any(damaged(trace, edit) != trace for edit in edits)
-        words |= {edit.partition(" ")[0] for edit in edits}
+        words |= {one.partition(" ")[0] for edit in edits for one in edit.split("; ")}
     assert words >= {*EDITS, "take", "parameter"} - {"set-packet"}
 
 

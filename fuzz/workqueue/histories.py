@@ -7,15 +7,27 @@ Times are small, so that many fall together; answers get lost, requests too, cli
 from __future__ import annotations
 
 import heapq
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
+from contextlib import suppress
 from random import Random
 
 from msgspec.structs import replace
 
+from scatterproof.conformance.network.run import MakeNode
 from scatterproof.conformance.network.topologies import served
 from scatterproof.conformance.workqueue.recording import Recorder
 from scatterproof.impl.workqueue import make_core
-from scatterproof.spec.core import Called, NodeConfig, Outcome, PacketArrived, Parameter, Return, Send, TimerFired
+from scatterproof.spec.core import (
+    Called,
+    Deliver,
+    NodeConfig,
+    Outcome,
+    PacketArrived,
+    Parameter,
+    Return,
+    Send,
+    TimerFired,
+)
 from scatterproof.spec.schedule import Call
 from scatterproof.spec.topology import NodeId, Topology
 from scatterproof.spec.trace import ABSENT, Header, Kind, Order, Row, Trace, schema
@@ -33,16 +45,17 @@ _CALLS = list(CallName)[: list(CallName).index(CallName.CLEAN) + 1]  # those of 
 _UNHEARD, _NEVER, _CRASHES, _SUITS, _NAMES = 10, 4, 4, 88, 50
 
 
-class _Client:
+class Client:
     """A client of a drawn history.
 
     last: the call that returned ok last, of those about what is in hand.
     left: whether it said that a message is left.
     seen: groups and tokens that any client has been given.
+    next: what it calls next, where that is known.
     """
 
     def __init__(self, config: NodeConfig, seen: list[tuple[int, int]]) -> None:
-        self.config, self.operation, self.seen = config, 0, seen
+        self.config, self.operation, self.seen, self.next = config, 0, seen, list[Call]()
         self.begin()
 
     def begin(self) -> None:
@@ -63,25 +76,33 @@ class _Client:
             self.last = self.last if group else ""
 
 
-class _Run:
-    """rows: recorded so far. `later` is a heap of events to come: time, a drawn number, a tie-breaker, and the
-    action."""
+class Run:
+    """rows: recorded so far. marks: as of `history`. `later` is a heap of events to come: time, a drawn number, a
+    tie-breaker, and the action."""
 
-    def __init__(self, draw: Random, most_tries: int, marks: bool) -> None:
-        self.draw, self.rows, self.later, self.made = (
-            draw,
-            list[Row](),
-            list[tuple[int, int, int, Callable[[], None]]](),
-            0,
-        )
-        self.network = served(draw.choice((2, 2, 3, 3, 4)))
+    marks = False
+
+    def __init__(
+        self,
+        draw: Random,
+        network: Topology,
+        parameters: Mapping[str, Parameter],
+        make_store: MakeNode = make_core,
+        count: int = 0,
+        most: int = 0,
+    ) -> None:
+        """count: how many calls are made. most: by how many of the clients; by all when left out."""
+        self.draw, self.rows, self.made = draw, list[Row](), 0
+        self.later = list[tuple[int, int, int, Callable[[], None]]]()
+        self.network, self.parameters = network, {"retry_ns": 1, "tries": 1, **parameters}
         seen = list[tuple[int, int]]()
-        self.clients = {node: _Client(_config(node, self.network), seen) for node in self.network.clients()}
-        self.store, self.carried_out, self.recorder = make_core(_config(STORE, self.network, most_tries)), 0, Recorder()
-        self.now, self.count, self.most_tries, self.marks = 0, draw.randint(*CALLS) + 6 * marks, most_tries, marks
+        self.clients = {node: Client(self._config(node), seen) for node in self.network.clients()}
+        self.store, self.carried_out, self.recorder = make_store(self._config(STORE)), 0, Recorder()
+        self.acting = draw.sample(network.clients(), most) if most else network.clients()
+        self.now, self.count = 0, count
 
     def run(self) -> list[Row]:
-        for node in self.clients:
+        for node in self.acting:
             self._at(self.draw.randrange(12), lambda node=node: self._call(node))  # type: ignore[misc]
         if self.draw.random() < 0.1:
             self._at(self.draw.randrange(60), lambda: self._fail(STORE))
@@ -113,11 +134,11 @@ class _Run:
         self.count -= 1
         client = self.clients[node]
         client.operation += 1
-        call = self._drawn(client, node)
+        call = self.drawn(client, node)
         self._row(node, Kind.CALLED, self.recorder.called(node, client.operation, call))
         called = Called(self.now, client.operation, call.call, call.arguments, call.payload)
         (effect,) = client.core.handle(called)
-        if isinstance(effect, Return):  # it has no group in hand
+        if isinstance(effect, Return):  # it has nothing in hand
             self._return(node, call, effect)
             return
         assert isinstance(effect, Send)
@@ -131,17 +152,24 @@ class _Run:
         self._at(self._delay(), lambda: end(node, call))
 
     def _carry_out(self, asked: Packet, then: Callable[[Packet], None]) -> None:
+        """Nobody hears of a store with a mistake that stumbles over it."""
+        with suppress(LookupError):
+            for answered in self.store.handle(PacketArrived(self.now, 0, self.as_new(asked))):
+                assert isinstance(answered, Send)
+                then(replace(answered.packet, operation=asked.operation))
+
+    def as_new(self, asked: Packet) -> Packet:
         """Calls take effect in the order of their moments; the store takes each for a new one."""
         self.carried_out += 1
-        request = PacketArrived(self.now, 0, replace(asked, operation=self.carried_out))
-        (answered,) = self.store.handle(request)
-        assert isinstance(answered, Send)
-        then(replace(answered.packet, operation=asked.operation))
+        return replace(asked, operation=self.carried_out)
 
     def _answer(self, node: NodeId, call: Call, answer: Packet) -> None:
         def hear() -> None:
-            (returned,) = self.clients[node].core.handle(PacketArrived(self.now, 0, answer))
+            *handed, returned = self.clients[node].core.handle(PacketArrived(self.now, 0, answer))
             assert isinstance(returned, Return)
+            for one in handed:
+                assert isinstance(one, Deliver)
+                self._row(node, Kind.DELIVERED, self.recorder.delivery(node, one.message))
             self._return(node, call, returned)
 
         self._at(self._delay(), hear)
@@ -161,12 +189,30 @@ class _Run:
         self.clients[node].note(call, returned)
         self._at(self.draw.choice((0, 0, 1, 4)), lambda: self._call(node))
 
-    def _drawn(self, client: _Client, node: NodeId) -> Call:
+    def drawn(self, client: Client, node: NodeId) -> Call:
+        raise NotImplementedError
+
+    def _config(self, node: NodeId) -> NodeConfig:
+        egress = tuple(self.network.egress(node))
+        return NodeConfig(
+            node=node,
+            role=self.network.nodes[node].role,
+            protocol="workqueue",
+            ingress=tuple(self.network.ingress(node)),
+            egress=egress,
+            next_link=tuple((self.network.links[link].target, link) for link in egress),
+            reaching=((),) * len(egress),
+            parameters=self.parameters,
+        )
+
+
+class GroupRun(Run):
+    def drawn(self, client: Client, node: NodeId) -> Call:
         draw, last = self.draw, client.last
         name = draw.choice(_CALLS)
         arguments: dict[str, Parameter] = {}
         if self._often(_SUITS):
-            name = _suited(draw, last, client.left, node, 1 if self.most_tries else 6)
+            name = _suited(draw, last, client.left, node, 1 if self.parameters["most_tries"] else 6)
         elif client.seen and self._often(_NAMES):
             arguments["group"], arguments["token"] = draw.choice(client.seen)
         if name == CallName.POP_MESSAGE and self._often(5):
@@ -201,32 +247,23 @@ def _suited(draw: Random, last: str, left: bool, node: NodeId, pops: int) -> Cal
     return draw.choice((usual, usual, usual, name.OPEN_GROUP, name.NEXT_GROUP, rare))
 
 
-def _config(node: NodeId, network: Topology, most_tries: int = 0) -> NodeConfig:
-    egress = tuple(network.egress(node))
-    return NodeConfig(
-        node=node,
-        role=network.nodes[node].role,
-        protocol="workqueue",
-        ingress=tuple(network.ingress(node)),
-        egress=egress,
-        next_link=tuple((network.links[link].target, link) for link in egress),
-        reaching=((),) * len(egress),
-        parameters={"retry_ns": 1, "tries": 1, "most_tries": most_tries},
-    )
-
-
 def history(number: int, most_tries: int = 0, *, marks: bool = False) -> Trace:
     """The history with this number; three of five are damaged. most_tries: the store sets messages aside after so
     many. marks: all groups are of one correlation, and each waits for the last one, or is marked as that."""
     draw = Random(number)
-    run = _Run(draw, most_tries, marks)
+    network = served(draw.choice((2, 2, 3, 3, 4)))
+    run = GroupRun(draw, network, {"most_tries": most_tries}, count=draw.randint(*CALLS) + 6 * marks)
+    run.marks = marks
     rows = run.run()
     for _ in range(draw.choice((0, 0, 1, 1, 2))):
         rows = damaged(draw, rows)
-    nodes = tuple(range(len(run.network.nodes)))
-    complete = dict.fromkeys(("called", "returned", "crashed", "restarted"), nodes)
-    parameters: dict[str, Parameter] = {"most_tries": most_tries} if most_tries else {}
-    return Trace(Header("workqueue", run.network, parameters, complete, Order.LINK), rows)
+    return traced(network, rows, {"most_tries": most_tries} if most_tries else {})
+
+
+def traced(network: Topology, rows: list[Row], parameters: Mapping[str, Parameter]) -> Trace:
+    nodes = tuple(range(len(network.nodes)))
+    complete = dict.fromkeys(("called", "returned", "delivered", "crashed", "restarted"), nodes)
+    return Trace(Header("workqueue", network, dict(parameters), complete, Order.LINK), rows)
 
 
 # ---------------------------------------------------------------- damage

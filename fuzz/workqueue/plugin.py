@@ -11,6 +11,7 @@ from scatterproof.fuzz.protocol import FuzzPlugin, RuleGroup
 from scatterproof.fuzz.workqueue import leases
 from scatterproof.fuzz.workqueue.areas import AREAS
 from scatterproof.fuzz.workqueue.breaks import BREAKS
+from scatterproof.fuzz.workqueue.drawn import drawn_history
 from scatterproof.fuzz.workqueue.mutants import MUTANTS
 from scatterproof.fuzz.workqueue.on_model import ON_MODEL
 from scatterproof.fuzz.workqueue.strategies import drawn
@@ -44,4 +45,5 @@ PLUGIN = FuzzPlugin(
     shrinking=60,
     breaks=BREAKS,
     areas=AREAS,
+    history=drawn_history,
 )
