@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from scatterproof.conformance.broadcast.packets import note_arrived
+from scatterproof.conformance.broadcast.prefixes import BEYOND, enter, is_in
 from scatterproof.conformance.broadcast.rows import ACK, DATA, Net, Row, well_formed
 from scatterproof.conformance.checks.kinds import ARRIVED, BEGUN, ENDED, SENT
-from scatterproof.conformance.checks.step import Outcome, PerLink, State, Table, TableState, settled
+from scatterproof.conformance.checks.step import Outcome, PerLink, State, TableState, settled
 from scatterproof.conformance.measures import Counted, actions_of, by_kind, count_action
 from scatterproof.spec.broadcast.messages import REGULAR, Action
 
@@ -13,7 +13,7 @@ NAMES = tuple(Action.__members__)
 ALONE = by_kind(NAMES)
 
 
-@actions_of(NAMES, len(REGULAR), derived=(well_formed,), arrived=PerLink(0), arrived_beyond=Table(2, 2))
+@actions_of(NAMES, len(REGULAR), derived=(well_formed,), arrived=PerLink(0), arrived_beyond=BEYOND)
 def actions(row: Row, net: Net, counted: Counted, arrived: State, arrived_beyond: TableState) -> Outcome:
     """arrived, arrived_beyond: the numbers of data packets that have come over each link."""
     action = ALONE[row.kind]
@@ -28,8 +28,10 @@ def actions(row: Row, net: Net, counted: Counted, arrived: State, arrived_beyond
             action = Action.Answer if row.packet == ACK else Action.Stray
     elif row.kind == ARRIVED:
         if data:
-            again = note_arrived(arrived, arrived_beyond, row.link, row.pseq)
-            action = Action.ReceiveAgain if again else Action.Receive
+            action = Action.ReceiveAgain
+            if not is_in(arrived, arrived_beyond, row.link, row.pseq):
+                enter(arrived, arrived_beyond, row.link, row.pseq, row.position)
+                action = Action.Receive
         else:
             action = Action.Acknowledge if row.packet == ACK else Action.Stray
     elif row.kind == ENDED:

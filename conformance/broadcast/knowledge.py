@@ -13,10 +13,11 @@ from typing import NamedTuple
 from numba.extending import register_jitable
 
 from scatterproof.conformance.broadcast.parameters import LCB, MAX_NUMBER, MAX_RUN, PL
+from scatterproof.conformance.broadcast.prefixes import BEYOND, enter, is_in
 from scatterproof.conformance.broadcast.rows import Net, Row, well_formed
 from scatterproof.conformance.checks.kinds import ARRIVED, BEGUN, DELIVERED
 from scatterproof.conformance.checks.step import PerNode, PerPair, State, Table, TableState, check, derive
-from scatterproof.conformance.checks.tables import change, field, find, put, remove, room, used
+from scatterproof.conformance.checks.tables import change, field, find, is_less, put, remove, room, used
 from scatterproof.spec.topology import Role
 from scatterproof.spec.trace import ABSENT, Kind, Order
 
@@ -33,8 +34,7 @@ class Knowledge(NamedTuple):
     """State by process p and creator c.
 
     begun: at [p, p] (at level pl [p, receiver]), the number of the last message that p began with.
-    delivered: at [p, c], the number up to which p has delivered all of c's messages.
-    beyond: (p, c, number) of messages delivered beyond that.
+    delivered, beyond: at [p, c], the messages of c that p has delivered (`prefixes`).
     coming: (p, c, number) -> the nine fields above, of messages that p has begun with or received, and not delivered.
     firsts: (owner, of, number) -> the five fields above, of messages on which a creator's messages depend.
     disordered: at [p, c], whether p has delivered messages of c in another order than theirs.
@@ -99,8 +99,7 @@ def how_many(bits: int) -> int:
 @register_jitable
 def has(node: int, creator: int, number: int, net: Net, known: Knowledge) -> bool:
     """Whether the process has delivered this message."""
-    upto = known.delivered[node * net.node_count + creator]
-    return number <= upto or find(known.beyond, (node, creator, number)) >= 0
+    return is_in(known.delivered, known.beyond, node * net.node_count + creator, number)
 
 
 @register_jitable
@@ -125,7 +124,7 @@ def missing_at(creator: int, number: int, node: int, net: Net, known: Knowledge)
                 and field(firsts, slot, OF) == other
                 and field(firsts, slot, BEFORE) <= number
                 and not has(node, other, field(firsts, slot, NUMBER), net, known)
-                and (least < 0 or field(firsts, slot, SINCE) < field(firsts, least, SINCE))
+                and is_less(firsts, slot, least, SINCE)
             ):
                 least = slot
         if least >= 0:
@@ -154,22 +153,6 @@ def note_crash(node: int, net: Net, known: Knowledge) -> None:
     known.down[node] = 1
     for other in range(net.node_count):
         forget_dependencies(other, net, known)
-
-
-@register_jitable
-def note_delivered(row: Row, net: Net, known: Knowledge) -> int:
-    """Note a delivery; 1 if an earlier message of the creator is not delivered yet, else 0."""
-    delivered, beyond, pair = known.delivered, known.beyond, row.node * net.node_count + row.sender
-    if row.number != delivered[pair] + 1:
-        put(beyond, (row.node, row.sender, row.number), (row.position, row.node, row.sender, row.number))
-        return 1
-    delivered[pair] = row.number
-    slot = find(beyond, (row.node, row.sender, row.number + 1))
-    while slot >= 0:
-        remove(beyond, slot)
-        delivered[pair] += 1
-        slot = find(beyond, (row.node, row.sender, delivered[pair] + 1))
-    return 0
 
 
 @register_jitable
@@ -246,7 +229,7 @@ def note_beginning(row: Row, net: Net, known: Knowledge) -> int:
     at=Role.HOST,
     begun=PerPair(0),
     delivered=PerPair(0),
-    beyond=Table(3, 4),
+    beyond=BEYOND,
     coming=Table(3, 9, MAX_RUN),
     firsts=Table(3, 5),
     disordered=PerPair(0),
@@ -267,10 +250,11 @@ def knowledge(row: Row, net: Net, known: Knowledge) -> tuple[int, ...]:
             if has(row.node, row.sender, row.number, net, known):
                 return (0, 0, 1, 0, 0, 0, 0, ABSENT, 0, -1)
             heard, carriers, same, content, origin = take(row, known.coming)
-            ahead = note_delivered(row, net, known)
+            pair = row.node * net.node_count + row.sender
+            ahead = enter(known.delivered, known.beyond, pair, row.number, row.position)
             if net.level == LCB:
                 note_dependency(row, ahead, net, known)
-            return (0, 0, 0, ahead, heard, carriers, same, content, 0, origin)
+            return (0, 0, 0, int(ahead), heard, carriers, same, content, 0, origin)
     elif row.kind == BEGUN:
         if row.is_run and (net.level != PL or 0 <= row.receiver < net.node_count):
             own = row.node * net.node_count + (row.receiver if net.level == PL else row.node)

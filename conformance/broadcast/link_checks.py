@@ -14,11 +14,11 @@ from scatterproof.conformance.broadcast.packets import (
     PSEQ,
     Earlier,
     OnLinks,
-    has_come,
     packets,
     take_out,
 )
 from scatterproof.conformance.broadcast.parameters import PL
+from scatterproof.conformance.broadcast.prefixes import is_in
 from scatterproof.conformance.broadcast.rows import ACK, DATA, Net, Row, well_formed
 from scatterproof.conformance.checks.kinds import ARRIVED, DELIVERED, REFUSED, SENT, SUBMITTED
 from scatterproof.conformance.checks.step import (
@@ -27,14 +27,13 @@ from scatterproof.conformance.checks.step import (
     Cell,
     Outcome,
     PerLink,
-    PerPair,
     State,
     Table,
     TableState,
     settled,
     violated,
 )
-from scatterproof.conformance.checks.tables import field, find, put, remove, room, used
+from scatterproof.conformance.checks.tables import field, find, is_less, put, remove, room, used
 from scatterproof.spec.trace import Kind, Order
 
 
@@ -44,7 +43,7 @@ def delivered_wrongly(row: Row, learnt: Learnt) -> Outcome:
     if learnt.again:
         return SILENT
     if learnt.origin < 0:
-        return violated(0, 0, row.number, -1)
+        return violated(0, 0, row.number)
     return HOLDS if learnt.same else violated(1, learnt.content, row.digest, learnt.origin)
 
 
@@ -55,11 +54,11 @@ def is_begun(row: Row, last: int) -> bool:
 
 
 @register_jitable
-def begun_wrongly(row: Row, learnt: Learnt, last_handed: int, handed: TableState) -> Outcome:
+def begun_wrongly(row: Row, learnt: Learnt, handed: TableState) -> Outcome:
     """Way 2: a run does not begin with the next message handed over, ends with one that was not, or has other contents.
     handed: (node, receiver, number) -> digest."""
-    if not row.is_run or row.number != learnt.begun_before + 1 or row.number + row.count - 1 > last_handed:
-        return violated(2, learnt.begun_before + 1, row.number, -1)
+    if not row.is_run or row.number != learnt.begun_before + 1:
+        return violated(2, learnt.begun_before + 1, row.number)
     same = True
     for one in range(row.number, row.number + row.count):
         slot = find(handed, (row.node, row.receiver, one))
@@ -68,7 +67,7 @@ def begun_wrongly(row: Row, learnt: Learnt, last_handed: int, handed: TableState
         else:
             same = same and field(handed, slot, 0) == row.digest
             remove(handed, slot)
-    return HOLDS if same else violated(2, row.number, row.number, -1)
+    return HOLDS if same else violated(2, row.number, row.number)
 
 
 @register_jitable
@@ -78,7 +77,7 @@ def earliest_between_live(table: TableState, position: int, net: Net, known: Kno
     down = known.down
     least = -1
     for slot in range(room(table)):
-        if used(table, slot) and (least < 0 or field(table, slot, position) < field(table, least, position)):
+        if used(table, slot) and is_less(table, slot, least, position):
             link = field(table, slot, LINK)
             if down[net.link_source[link]] == 0 and down[net.link_target[link]] == 0:
                 least = slot
@@ -129,7 +128,7 @@ def sent_is_delivered(
             target = net.link_target[field(on_link, least, LINK)]
             return violated(0, target, field(on_link, least, PSEQ), field(on_link, least, 2))
         for slot in range(room(owed)):
-            if used(owed, slot) and (least < 0 or field(owed, slot, 0) < field(owed, least, 0)):
+            if used(owed, slot) and is_less(owed, slot, least, 0):
                 ends_live = known.down[field(owed, slot, 1)] == 0 and known.down[field(owed, slot, 2)] == 0
                 least = slot if ends_live else least
         if least >= 0:
@@ -142,26 +141,23 @@ def sent_is_delivered(
     "BC-PL-ONCE", kinds=(Kind.DELIVERED,), ways=("the link to {node} delivered message {number} of {sender} again",)
 )
 def link_delivers_once(row: Row, learnt: Learnt) -> Outcome:
-    return violated(0, 0, row.number, -1) if learnt.again else HOLDS
+    return violated(0, 0, row.number) if learnt.again else HOLDS
 
 
 @register_jitable
-def real(row: Row, net: Net, known: Knowledge, learnt: Learnt, handed: TableState, last_handed: State) -> Outcome:
+def real(row: Row, net: Net, known: Knowledge, learnt: Learnt, handed: TableState) -> Outcome:
     """Messages are real: those delivered came, with these contents; those begun with were handed over; and those that a
-    process sends as its own, at level pl all that it sends, were begun with (way 3). At level pl messages are counted
-    by receiver."""
-    other = row.receiver if 0 <= row.receiver < net.node_count else row.node
+    process sends as its own, at level pl all that it sends, were begun with (way 3)."""
     if row.kind == DELIVERED:
         return delivered_wrongly(row, learnt)
     if row.kind == SENT:
         last = known.begun[row.node * net.node_count + (net.link_target[row.link] if net.level == PL else row.node)]
         wrong = not is_begun(row, last) if row.sender == row.node else net.level == PL
-        return violated(3, last, row.number, -1) if wrong and row.packet == DATA else SILENT
+        return violated(3, last, row.number) if wrong and row.packet == DATA else SILENT
     if row.kind == SUBMITTED:
         put(handed, (row.node, row.receiver, row.number), (row.digest,))
-        last_handed[row.node * net.node_count + other] = row.number
         return SILENT
-    return begun_wrongly(row, learnt, last_handed[row.node * net.node_count + other], handed)
+    return begun_wrongly(row, learnt, handed)
 
 
 @check_of_hosts(
@@ -174,14 +170,11 @@ def real(row: Row, net: Net, known: Knowledge, learnt: Learnt, handed: TableStat
         "{node} sends message {found} of {sender}; it has none of its own for the receiver above {expected}",
     ),
     handed=Table(3, 1),
-    last_handed=PerPair(0),
 )
-def link_delivers_sent(
-    row: Row, net: Net, known: Knowledge, learnt: Learnt, handed: TableState, last_handed: State
-) -> Outcome:
+def link_delivers_sent(row: Row, net: Net, known: Knowledge, learnt: Learnt, handed: TableState) -> Outcome:
     """At level pl a message that is delivered came from its sender, which sends only what was handed over, with the
     same contents."""
-    return real(row, net, known, learnt, handed, last_handed) if net.level == PL else SILENT
+    return real(row, net, known, learnt, handed) if net.level == PL else SILENT
 
 
 @register_jitable
@@ -189,18 +182,18 @@ def answered_rightly(row: Row, back: int, on: OnLinks, unanswered: TableState, a
     """Whether the packets of link `back` that an acknowledgement covers have come. They are answered from now on."""
     arrived = on.arrived[back]
     if not row.is_ack:
-        return violated(1, arrived, row.pseq, -1)
+        return violated(1, arrived, row.pseq)
     last = row.pseq + row.count - 1
     take_out(unanswered, back, row.pseq, last)
     if row.number > answered[back]:
         take_out(unanswered, back, answered[back] + 1, row.number)
         answered[back] = row.number
     if row.number > arrived:
-        return violated(1, arrived, row.number, -1)
+        return violated(1, arrived, row.number)
     missing = max(row.pseq, arrived + 1)
-    while missing <= last and has_come(on.arrived, on.arrived_beyond, back, missing):
+    while missing <= last and is_in(on.arrived, on.arrived_beyond, back, missing):
         missing += 1
-    return violated(1, arrived, missing, -1) if missing <= last else SILENT
+    return violated(1, arrived, missing) if missing <= last else SILENT
 
 
 @check_of_hosts(
@@ -221,13 +214,13 @@ def link_numbers_apart(row: Row, net: Net, on: OnLinks, earlier: Earlier) -> Out
     if row.packet != DATA:
         return SILENT
     if not row.is_data:
-        return violated(0, on.highest[row.link] + 1, row.pseq, -1)
+        return violated(0, on.highest[row.link] + 1, row.pseq)
     if earlier.is_new:
         if row.pseq != earlier.highest_before + 1:
-            return violated(0, earlier.highest_before + 1, row.pseq, -1)
+            return violated(0, earlier.highest_before + 1, row.pseq)
         if earlier.has_twin:
-            return violated(1, 0, row.number, -1)
-        return HOLDS if row.flags == 0 else violated(2, 0, row.flags, -1)
+            return violated(1, 0, row.number)
+        return HOLDS if row.flags == 0 else violated(2, 0, row.flags)
     slot = find(unacked, (row.link, row.pseq))
     if slot < 0:
         return SILENT
@@ -251,7 +244,7 @@ def earliest_unanswered(unanswered: TableState, net: Net, known: Knowledge) -> i
     least = -1
     for slot in range(room(unanswered)):
         lives = used(unanswered, slot) and known.down[net.link_target[field(unanswered, slot, LINK)]] == 0
-        if lives and (least < 0 or field(unanswered, slot, 2) < field(unanswered, least, 2)):
+        if lives and is_less(unanswered, slot, least, 2):
             least = slot
     return least
 
@@ -301,7 +294,7 @@ def unacknowledged_is_resent(
         if earlier.is_new or not row.is_data:
             return SILENT
         if pseq <= on.all_acked[link]:
-            return violated(0, on.all_acked[link], pseq, -1)
+            return violated(0, on.all_acked[link], pseq)
         return HOLDS if find(on.unacked, (link, pseq)) >= 0 else SILENT
     if row.kind == ARRIVED:
         if row.is_data:
@@ -316,7 +309,7 @@ def unacknowledged_is_resent(
         return SILENT
     least = earliest_between_live(on.unacked, POSITION, net, known)
     if least >= 0:
-        return violated(2, target[field(on.unacked, least, LINK)], field(on.unacked, least, PSEQ), -1)
+        return violated(2, target[field(on.unacked, least, LINK)], field(on.unacked, least, PSEQ))
     least = earliest_unanswered(unanswered, net, known)
     if least >= 0:
         receiver = target[field(unanswered, least, LINK)]
@@ -336,11 +329,11 @@ def unacknowledged_is_resent(
 def delivered_prefix_collapses(row: Row, net: Net, on: OnLinks, earlier: Earlier, window: int) -> Outcome:
     """As far as memory shows from outside: the packets on their way are within a window, and a receiver knows the
     number up to which all has come."""
-    if earlier.is_new and earlier.oldest_before > 0 and row.pseq - earlier.oldest_before >= window:
-        return violated(0, window, row.pseq - earlier.oldest_before + 1, -1)
+    if earlier.oldest_before > 0 and row.pseq - earlier.oldest_before >= window:
+        return violated(0, window, row.pseq - earlier.oldest_before + 1)
     if not row.is_ack:
         return SILENT
     upto = on.arrived[net.next_link[net.link_target[row.link] * net.node_count + row.node]]
     if row.number < upto:
-        return violated(1, upto, row.number, -1)
+        return violated(1, upto, row.number)
     return HOLDS if row.number == upto and upto > 0 else SILENT

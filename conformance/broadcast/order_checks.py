@@ -19,7 +19,7 @@ from scatterproof.conformance.broadcast.knowledge import (
     how_many,
     missing_at,
 )
-from scatterproof.conformance.broadcast.parameters import LCB, MAX_NUMBER
+from scatterproof.conformance.broadcast.parameters import LCB
 from scatterproof.conformance.broadcast.rows import Net, Row
 from scatterproof.conformance.broadcast.uniform_checks import majority_lives
 from scatterproof.conformance.checks.kinds import ARRIVED, BEGUN, DELIVERED, ENDED, SUBMITTED
@@ -46,7 +46,7 @@ from scatterproof.spec.trace import Kind, Order
 def delivered_in_sending_order(row: Row, learnt: Learnt) -> Outcome:
     if learnt.again:
         return SILENT
-    return violated(0, 0, row.number, -1) if learnt.ahead else HOLDS
+    return violated(0, 0, row.number) if learnt.ahead else HOLDS
 
 
 @check_of_hosts(
@@ -66,12 +66,12 @@ def own_undelivered_is_bounded(row: Row, net: Net, known: Knowledge, most_undeli
     elif row.kind == BEGUN and row.is_run:
         own = row.node * net.node_count + row.node
         found = known.begun[own] - known.delivered[own]
-        return HOLDS if found <= most_undelivered else violated(0, most_undelivered, found, -1)
+        return HOLDS if found <= most_undelivered else violated(0, most_undelivered, found)
     elif row.kind == ENDED and settled(row.flags) and majority_lives(net, known):
         for process in range(net.node_count):
             begun = known.begun[process * net.node_count + process]
             if known.down[process] == 0 and begun < handed[process]:
-                return violated(1, process, begun + 1, -1)
+                return violated(1, process, begun + 1)
     return SILENT
 
 
@@ -168,7 +168,7 @@ def is_deliverable(node: int, creator: int, net: Net, known: Knowledge) -> bool:
 def fifo_without_dependencies(row: Row, learnt: Learnt) -> Outcome:
     if learnt.again:
         return SILENT
-    return violated(0, 0, row.number, -1) if learnt.ahead else HOLDS
+    return violated(0, 0, row.number) if learnt.ahead else HOLDS
 
 
 @check_of_hosts(
@@ -209,15 +209,13 @@ def waiting_is_looked_at_again(row: Row, net: Net, known: Knowledge, waited: Sta
     if net.level != LCB:
         return SILENT
     if row.kind == ARRIVED:
-        slot = -1
-        if 0 <= row.sender < net.node_count and 1 <= row.number <= MAX_NUMBER:
-            slot = find(known.coming, (row.node, row.sender, row.number))
+        slot = find(known.coming, (row.node, row.sender, row.number))
         if slot >= 0 and known.down[row.node] == 0 and 2 * how_many(field(known.coming, slot, HEARD)) > net.node_count:
             waited[0] |= not is_deliverable(row.node, row.sender, net, known)
     elif row.kind == ENDED and settled(row.flags):
         for process in range(net.node_count):
             for creator in range(net.node_count):
                 if known.down[process] == 0 and is_deliverable(process, creator, net, known):
-                    return violated(0, process, known.delivered[process * net.node_count + creator] + 1, -1)
+                    return violated(0, process, known.delivered[process * net.node_count + creator] + 1)
         return HOLDS if waited[0] else SILENT
     return SILENT

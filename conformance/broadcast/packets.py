@@ -6,9 +6,10 @@ from typing import NamedTuple
 
 from numba.extending import register_jitable
 
+from scatterproof.conformance.broadcast.prefixes import BEYOND, enter, is_in
 from scatterproof.conformance.broadcast.rows import Net, Row
 from scatterproof.conformance.checks.kinds import ARRIVED, SENT
-from scatterproof.conformance.checks.step import Ints, PerLink, State, Table, TableState, derive
+from scatterproof.conformance.checks.step import PerLink, State, Table, TableState, derive
 from scatterproof.conformance.checks.tables import change, field, find, put, remove, room, used
 from scatterproof.spec.topology import Role
 
@@ -25,7 +26,7 @@ class OnLinks(NamedTuple):
     oldest: the least of their numbers.
     twins: by run of messages, how many packets on their way carry it.
     all_acked: the number up to which one packet acknowledged all.
-    arrived, arrived_beyond: the number up to which all have come, and those that came beyond it.
+    arrived, arrived_beyond: the packets that have come (`prefixes`).
     """
 
     highest: State
@@ -39,9 +40,9 @@ class OnLinks(NamedTuple):
 
 
 class Earlier(NamedTuple):
-    """Of a data packet that is sent, by the rows in front of it:
+    """Of a data packet that is sent under a new number, by the rows in front of it:
 
-    is_new: whether the number is new.
+    is_new: whether it is one.
     highest_before: the greatest number put on the link.
     oldest_before: the least number on its way, 0 for none.
     has_twin: whether a packet with the same run was on its way.
@@ -54,11 +55,6 @@ class Earlier(NamedTuple):
 
 
 NOTHING = (0, 0, 0, 0)
-
-
-@register_jitable
-def has_come(arrived: Ints, arrived_beyond: TableState, link: int, pseq: int) -> bool:
-    return pseq <= arrived[link] or find(arrived_beyond, (link, pseq)) >= 0
 
 
 @register_jitable
@@ -121,39 +117,20 @@ def oldest_of(unacked: TableState, link: int, since: int, highest: int) -> int:
 
 
 @register_jitable
-def note_arrived(arrived: State, arrived_beyond: TableState, link: int, pseq: int) -> bool:
-    """Note a data packet; whether it had come before."""
-    if has_come(arrived, arrived_beyond, link, pseq):
-        return True
-    if pseq != arrived[link] + 1:
-        put(arrived_beyond, (link, pseq), (link, pseq))
-        return False
-    arrived[link] = pseq
-    slot = find(arrived_beyond, (link, pseq + 1))
-    while slot >= 0:
-        remove(arrived_beyond, slot)
-        arrived[link] += 1
-        slot = find(arrived_beyond, (link, arrived[link] + 1))
-    return False
-
-
-@register_jitable
 def note_sent(row: Row, on: OnLinks) -> tuple[int, ...]:
     link, pseq = row.link, row.pseq
     before, least = on.highest[link], on.oldest[link]
     if pseq <= before:
-        return (0, before, least, 0)
+        return NOTHING
     on.highest[link] = pseq
     on.messages[link] += row.count
     on.oldest[link] = least if least else pseq
     said = (link, pseq, row.sender, row.number, row.count, row.digest, row.clock_sum, row.clock_weighted, row.position)
     put(on.unacked, (link, pseq), said)
-    twin = find(on.twins, (link, row.sender, row.number))
-    if twin < 0:
-        put(on.twins, (link, row.sender, row.number), (1,))
-        return (1, before, least, 0)
-    change(on.twins, twin, 0, field(on.twins, twin, 0) + 1)
-    return (1, before, least, 1)
+    run = (link, row.sender, row.number)
+    twin = find(on.twins, run)
+    put(on.twins, run, (1 if twin < 0 else field(on.twins, twin, 0) + 1,))
+    return (1, before, least, int(twin >= 0))
 
 
 @derive(
@@ -167,21 +144,21 @@ def note_sent(row: Row, on: OnLinks) -> tuple[int, ...]:
     oldest=PerLink(0),
     all_acked=PerLink(0),
     arrived=PerLink(0),
-    arrived_beyond=Table(2, 2),
+    arrived_beyond=BEYOND,
 )
 def packets(row: Row, net: Net, on: OnLinks) -> tuple[int, ...]:
     """As `Earlier`."""
     if row.is_data:
         if row.kind == SENT:
             return note_sent(row, on)
-        note_arrived(on.arrived, on.arrived_beyond, row.link, row.pseq)
+        if not is_in(on.arrived, on.arrived_beyond, row.link, row.pseq):
+            enter(on.arrived, on.arrived_beyond, row.link, row.pseq, row.position)
     elif row.kind == ARRIVED and row.is_ack:
         back = net.next_link[row.node * net.node_count + net.link_source[row.link]]
         last = min(row.pseq + row.count - 1, on.highest[back])
         acknowledge(on, back, row.pseq, last)
         upto = min(row.number, on.highest[back])
-        if upto > on.all_acked[back]:
-            acknowledge(on, back, on.all_acked[back] + 1, upto)
-            on.all_acked[back] = upto
+        acknowledge(on, back, on.all_acked[back] + 1, upto)
+        on.all_acked[back] = max(upto, on.all_acked[back])
         on.oldest[back] = oldest_of(on.unacked, back, on.oldest[back], on.highest[back])
     return NOTHING

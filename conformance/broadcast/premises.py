@@ -39,10 +39,10 @@ def submissions_are_counted(
     """Messages are numbered per sender and receiver, from 1 without gaps."""
     apt = 0 <= receiver < node_count and receiver != node if level == PL else receiver == EVERYBODY
     if sender != node or not apt:
-        return violated(0, node, sender, -1)
+        return violated(0, node, sender)
     pair = node * node_count + max(receiver, 0)
     counted[pair] += 1
-    return HOLDS if number == counted[pair] else violated(1, counted[pair], number, -1)
+    return HOLDS if number == counted[pair] else violated(1, counted[pair], number)
 
 
 @premise_of_packets("broadcast")

@@ -24,6 +24,7 @@ from scatterproof.conformance.broadcast.knowledge import (
 from scatterproof.conformance.broadcast.link_checks import real
 from scatterproof.conformance.broadcast.packets import Earlier, OnLinks, packets
 from scatterproof.conformance.broadcast.parameters import FIFO
+from scatterproof.conformance.broadcast.prefixes import NUMBER, PLACE, SINCE
 from scatterproof.conformance.broadcast.rows import Net, Row, well_formed
 from scatterproof.conformance.checks.kinds import ARRIVED, DELIVERED, ENDED, SENT, SUBMITTED
 from scatterproof.conformance.checks.step import (
@@ -31,14 +32,13 @@ from scatterproof.conformance.checks.step import (
     SILENT,
     Outcome,
     PerNode,
-    PerPair,
     State,
     Table,
     TableState,
     settled,
     violated,
 )
-from scatterproof.conformance.checks.tables import field, find, room, used
+from scatterproof.conformance.checks.tables import field, find, is_less, room, used
 from scatterproof.spec.trace import CLEAN, Kind
 
 
@@ -71,13 +71,13 @@ def own_is_delivered(row: Row, net: Net, known: Knowledge, handed: State) -> Out
         if known.down[process] == 0 and due > 0:
             any_due = True
             if known.delivered[own] < due:
-                return violated(0, process, known.delivered[own] + 1, -1)
+                return violated(0, process, known.delivered[own] + 1)
     return HOLDS if any_due else SILENT
 
 
 @check_of_hosts("BC-URB-ONCE", kinds=(Kind.DELIVERED,), ways=("{node} delivered message {number} of {sender} again",))
 def delivered_once(row: Row, learnt: Learnt) -> Outcome:
-    return violated(0, 0, row.number, -1) if learnt.again else HOLDS
+    return violated(0, 0, row.number) if learnt.again else HOLDS
 
 
 @check_of_hosts(
@@ -90,15 +90,12 @@ def delivered_once(row: Row, learnt: Learnt) -> Outcome:
         "{node} sends its own message {found}, having begun with {expected} only",
     ),
     handed=Table(3, 1),
-    last_handed=PerPair(0),
 )
-def delivered_was_begun(
-    row: Row, net: Net, known: Knowledge, learnt: Learnt, handed: TableState, last_handed: State
-) -> Outcome:
+def delivered_was_begun(row: Row, net: Net, known: Knowledge, learnt: Learnt, handed: TableState) -> Outcome:
     """A process delivers only what it began with or what came, begins only with what was handed over, and sends as its
     own only what it began with. That it forwards only what came is BC-URB-MAJ's to judge. Both together: no message
     comes with which nobody began."""
-    return real(row, net, known, learnt, handed, last_handed)
+    return real(row, net, known, learnt, handed)
 
 
 @check_of_hosts(
@@ -119,18 +116,18 @@ def uniform_agreement(row: Row, net: Net, known: Knowledge) -> Outcome:
             most = max(most, delivered[node * net.node_count + creator])
         for node in range(net.node_count):
             if known.down[node] == 0 and delivered[node * net.node_count + creator] < most:
-                return violated(0, node, delivered[node * net.node_count + creator] + 1, -1)
+                return violated(0, node, delivered[node * net.node_count + creator] + 1)
         highest = max(highest, most)
     least, lacking, any_beyond = -1, -1, False
     for slot in range(room(beyond)):
         any_beyond = any_beyond or used(beyond, slot)
-        if used(beyond, slot) and (least < 0 or field(beyond, slot, 0) < field(beyond, least, 0)):
+        if used(beyond, slot) and is_less(beyond, slot, least, SINCE):
+            creator, number = field(beyond, slot, PLACE) % net.node_count, field(beyond, slot, NUMBER)
             for node in range(net.node_count):
-                creator, number = field(beyond, slot, 2), field(beyond, slot, 3)
                 if known.down[node] == 0 and not has(node, creator, number, net, known):
                     least, lacking = slot, node
     if least >= 0:
-        return violated(0, lacking, field(beyond, least, 3), field(beyond, least, 0))
+        return violated(0, lacking, field(beyond, least, NUMBER), field(beyond, least, SINCE))
     return HOLDS if highest > 0 or any_beyond else SILENT
 
 
@@ -184,17 +181,17 @@ def majority_has_it(row: Row, net: Net, known: Knowledge, learnt: Learnt, on: On
         if learnt.again:
             return SILENT
         enough = 2 * learnt.carriers > net.node_count
-        return HOLDS if enough else violated(0, net.node_count // 2 + 1, learnt.carriers, -1)
+        return HOLDS if enough else violated(0, net.node_count // 2 + 1, learnt.carriers)
     if row.kind == SENT:
         if not row.is_data or row.sender == row.node:
             return SILENT
-        return SILENT if is_forwarded_so(row, net, known) else violated(1, 0, row.number, -1)
+        return SILENT if is_forwarded_so(row, net, known) else violated(1, 0, row.number)
     if row.kind == ENDED and settled(row.flags):
         for at in range(link_count):
             source = net.link_source[at]
             lacking = known.have[source] - on.messages[at]
             if known.down[source] == 0 and known.down[net.link_target[at]] == 0 and lacking > 0:
-                return violated(2, source, lacking, -1)
+                return violated(2, source, lacking)
     return SILENT
 
 
@@ -227,7 +224,7 @@ def delivered_is_forgotten(
 ) -> Outcome:
     """As far as it shows from outside: a late copy is not forwarded as if it were new."""
     if row.kind == SENT and earlier.is_new and on.messages[row.link] > known.have[row.node]:
-        return violated(0, known.have[row.node], on.messages[row.link], -1)
+        return violated(0, known.have[row.node], on.messages[row.link])
     return HOLDS if learnt.late_copy else SILENT
 
 
@@ -250,7 +247,7 @@ def minority_delivers_nothing(row: Row, net: Net, known: Knowledge, learnt: Lear
         found = how_many(heard_of[row.node] | (1 << row.node))
         if learnt.again or 2 * found > net.node_count:
             return SILENT
-        return violated(0, net.node_count // 2 + 1, found, -1)
+        return violated(0, net.node_count // 2 + 1, found)
     if row.kind == ENDED and row.flags >= 0 and row.flags & CLEAN:
         coming = known.coming
         for slot in range(room(coming)):

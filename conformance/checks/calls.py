@@ -15,7 +15,6 @@ from numba.extending import register_jitable
 from scatterproof.conformance.checks.kinds import ARRIVED, CALLED, CRASHED, ENDED, SENT
 from scatterproof.conformance.checks.step import (
     HOLDS,
-    NO_WITNESS,
     SILENT,
     Cell,
     Check,
@@ -65,21 +64,22 @@ def calls_return_once(
     made_at: by client, the row of the call that it is in, or -1.
     """
     if kind == CRASHED:
-        made_at[node] = -1 if link < 0 else made_at[node]
+        if link < 0:  # otherwise a link was cut
+            made_at[node] = -1
         return SILENT
     if time_ns < latest_ns[0]:
-        return violated(0, latest_ns[0], time_ns, -1)
+        return violated(0, latest_ns[0], time_ns)
     latest_ns[0] = time_ns
     if kind == CALLED:
         if operation != made[node] + 1:
-            return violated(1, made[node] + 1, operation, -1)
+            return violated(1, made[node] + 1, operation)
         if made_at[node] >= 0:
             return violated(2, made[node], operation, made_at[node])
         made[node] += 1
         made_at[node] = position
         return HOLDS
     if operation != made[node] or made_at[node] < 0:
-        return violated(3, -1, operation, -1)
+        return violated(3, -1, operation)
     if outcome < 1:
         return violated(4, -1, operation, made_at[node])
     made_at[node] = -1
@@ -129,11 +129,11 @@ def latest_answered(row: Answering, request: int, answer: int) -> Outcome:
     request, answer: the codes of these packets."""
     if row.kind == ENDED:
         asked = False
-        for client in range(row.node_count):
+        for client in range(row.node_count if settled(row.flags) else 0):
             asked = asked or row.came[client] > 0
-            if settled(row.flags) and row.answered[client] < row.came[client]:
-                return violated(0, client, row.came[client], NO_WITNESS)
-        return HOLDS if settled(row.flags) and asked else SILENT
+            if row.answered[client] < row.came[client]:
+                return violated(0, client, row.came[client])
+        return HOLDS if asked else SILENT
     if 0 <= row.sender < row.node_count:
         if row.kind == ARRIVED and row.packet == request:
             row.came[row.sender] = max(row.came[row.sender], row.operation)

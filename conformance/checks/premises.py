@@ -35,7 +35,7 @@ from scatterproof.conformance.checks.step import (
     settled,
     violated,
 )
-from scatterproof.conformance.checks.tables import field, find, put, remove, room, used
+from scatterproof.conformance.checks.tables import field, find, is_less, put, remove, room, used
 from scatterproof.spec.trace import ABSENT, Kind, Order, schema
 
 _LEAST = -(1 << 63)
@@ -170,13 +170,12 @@ def _still_on_links(flags: int, recorded: EndsRecorded, missing: Ints, on_link: 
     losses_recorded = recorded.losses_recorded
     for link in range(recorded.link_count):
         if losses_recorded[link] and missing[link] > 0:
-            return violated(_OVERTAKEN, link, missing[link], -1)
+            return violated(_OVERTAKEN, link, missing[link])
     first = -1
     if settled(flags):
         for slot in range(room(on_link)):
             if used(on_link, slot) and field(on_link, slot, _OWED) and losses_recorded[field(on_link, slot, _LINK)]:
-                position = field(on_link, slot, _POSITION)
-                first = slot if first < 0 or position < field(on_link, first, _POSITION) else first
+                first = slot if is_less(on_link, slot, first, _POSITION) else first
     if first >= 0:
         link, number = field(on_link, first, _LINK), field(on_link, first, _NUMBER)
         return violated(_IN_FLIGHT, link, number, field(on_link, first, _POSITION))
@@ -213,23 +212,23 @@ def follow(
         return SILENT
     if kind == SENT:
         if link_seq != sent[link]:
-            return violated(_UNCOUNTED, sent[link], link_seq, -1)
+            return violated(_UNCOUNTED, sent[link], link_seq)
         sent[link] += 1
         put(on_link, (link, link_seq), (link, link_seq, int(is_owed), row.position) + contents)  # noqa: RUF005
         return HOLDS
     if not 0 <= link_seq < sent[link]:
-        return violated(_FROM_NOWHERE, sent[link], link_seq, -1)
+        return violated(_FROM_NOWHERE, sent[link], link_seq)
     slot = find(on_link, (link, link_seq))
     if kind == LOST:
         if slot >= 0:
             remove(on_link, slot)
-        elif link_seq <= latest[link] and missing[link] > 0:
-            missing[link] -= 1
         elif is_fifo:
-            return violated(_TWICE, -1, link_seq, -1)
+            if link_seq > latest[link] or missing[link] == 0:
+                return violated(_TWICE, -1, link_seq)
+            missing[link] -= 1
         return HOLDS
     if is_fifo and link_seq <= latest[link]:
-        return violated(_BEHIND, latest[link], link_seq, -1)
+        return violated(_BEHIND, latest[link], link_seq)
     if slot >= 0:
         for at in range(len(contents)):
             said = field(on_link, slot, _CONTENTS + at)
@@ -237,7 +236,7 @@ def follow(
                 return violated(_SAID + at, said, contents[at], field(on_link, slot, _POSITION))
         remove(on_link, slot)
     elif is_fifo:
-        return violated(_TWICE, -1, link_seq, -1)
+        return violated(_TWICE, -1, link_seq)
     if is_fifo:
         missing[link] += _overtaken(link, latest[link] + 1, link_seq, on_link)
         latest[link] = link_seq

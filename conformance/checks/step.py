@@ -46,11 +46,10 @@ SILENT: Outcome = (0, 0, 0, NO_WITNESS)
 HOLDS: Outcome = (1, 0, 0, NO_WITNESS)
 
 
-def _violated(way: int, expected: int, found: int, witness: int) -> Outcome:
+@register_jitable
+def violated(way: int, expected: int, found: int, witness: int = NO_WITNESS) -> Outcome:
     return (way + 2, expected, found, witness)
 
-
-violated: Callable[[int, int, int, int], Outcome] = register_jitable(_violated)
 
 _GREATEST = (1 << 63) - 1
 _SETTLED = CLEAN | QUIESCENT

@@ -2,8 +2,8 @@
 monitor, and one integer array for compiled checks, which then need no memory management at all (counting references
 made them ten times slower).
 
-Steps use `find`, `field`, `change`, `put`, `remove`, and to go over all entries `room`, `used`, `field`. A slot is
-valid until the next `put` or `remove`.
+Steps use `find`, `field`, `change`, `put`, `remove`, and to go over all entries `room`, `used`, `field`, `is_less`. A
+slot is valid until the next `put` or `remove`.
 
 The array has one row a slot, [bucket, key ..., fields last first], and one more: [entries, length of a key,
 `at_once` - 1]. Entries fill the first slots, so that going over all of them takes no longer than there are; when one is
@@ -84,6 +84,12 @@ def room(table: PlainTable) -> int:
 
 def used(table: PlainTable, slot: int) -> bool:
     return table.keys[slot] != ()
+
+
+@register_jitable
+def is_less(table: Any, slot: int, other: int, number: int) -> bool:
+    """Whether a used slot is less in this field than another one, or there is no other (-1)."""
+    return other < 0 or bool(field(table, slot, number) < field(table, other, number))
 
 
 # ---------------------------------------------------------------- compiled

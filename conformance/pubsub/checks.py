@@ -20,7 +20,7 @@ from scatterproof.conformance.checks.step import (
     settled,
     violated,
 )
-from scatterproof.conformance.checks.tables import change, field, find, put, remove, room, used
+from scatterproof.conformance.checks.tables import change, field, find, is_less, put, remove, room, used
 from scatterproof.conformance.pubsub.knowledge import is_kept, is_new_to, knowledge
 from scatterproof.conformance.pubsub.owing import (
     BY_ROUTE,
@@ -102,7 +102,7 @@ def matching_get_one_copy(
         return violated(0, topic, number, field(messages, one, AT))
     may = False
     for slot in range(room(subscriptions)):
-        if used(subscriptions, slot) and field(subscriptions, slot, CLIENT) == node:
+        if field(subscriptions, slot, CLIENT) == node:
             matching = does_match(field(subscriptions, slot, FILTER), topic, filter_matches, filter_count, topic_count)
             may = may or (matching and field(subscriptions, slot, MAY_UNTIL) >= field(messages, one, CALLED_NS))
     if not may:
@@ -174,7 +174,7 @@ def lower_level_holds(
         return SILENT
     may, most, least, since_ns = False, 0, 0, field(messages, one, CALLED_NS)
     for slot in range(room(subscriptions)):
-        if not used(subscriptions, slot) or field(subscriptions, slot, CLIENT) != node:
+        if field(subscriptions, slot, CLIENT) != node:
             continue
         if not does_match(field(subscriptions, slot, FILTER), topic, filter_matches, filter_count, topic_count):
             continue
@@ -241,7 +241,7 @@ def covered_stays_home(
             continue
         cover, others = _cover_of(slot, filter_covers, filter_count, told)
         at_stake = at_stake or others > 0
-        if cover >= 0 and (found < 0 or field(told, slot, TOLD_AT) < field(told, found, TOLD_AT)):
+        if cover >= 0 and is_less(told, slot, found, TOLD_AT):
             found, wide = slot, cover
     for slot in range(room(told)):
         mine = used(told, slot) and (kind != SENT or field(told, slot, TOLD_LINK) == link)
@@ -277,7 +277,7 @@ def _cover_of(slot: int, filter_covers: Ints, filter_count: int, told: TableStat
         others += 1
         one, two = field(told, other, TOLD_FILTER) - 1, field(told, slot, TOLD_FILTER) - 1
         nested = filter_covers[one * filter_count + two] + filter_covers[two * filter_count + one]
-        if nested > 0 and (found < 0 or field(told, other, TOLD_AT) < field(told, found, TOLD_AT)):
+        if nested > 0 and is_less(told, other, found, TOLD_AT):
             found = other
     return found, others
 

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from scatterproof.conformance.checks.kinds import CALLED, ENDED, RETURNED
 from scatterproof.conformance.checks.step import HOLDS, SILENT, Outcome, State, Table, TableState, check, violated
-from scatterproof.conformance.checks.tables import change, field, find, put, room, used
-from scatterproof.conformance.pubsub.knowledge import crashes, is_kept, is_new_to, knowledge
+from scatterproof.conformance.checks.tables import change, field, find, put, room
+from scatterproof.conformance.pubsub.knowledge import crashes, is_kept, knowledge
 from scatterproof.conformance.pubsub.owing import BY_EXPIRY, all_came, does_match
 from scatterproof.conformance.pubsub.records import (
     AT,
@@ -61,7 +61,7 @@ def retained_comes_once(
         return SILENT
     if kind == RETURNED:
         for slot in range(room(asked)):
-            mine = used(asked, slot) and field(asked, slot, ASKED_BY) == got.node
+            mine = field(asked, slot, ASKED_BY) == got.node
             if mine and call == SUBSCRIBE and field(asked, slot, LAST_NS) == FOREVER:
                 change(asked, slot, LAST_NS, got.time_ns)
         return SILENT
@@ -72,7 +72,7 @@ def retained_comes_once(
         return violated(0, 0, got.number, field(known.messages, one, AT))
     topic, times, since = field(known.messages, one, TOPIC), 0, False
     for slot in range(room(asked)):
-        if not used(asked, slot) or field(asked, slot, ASKED_BY) != got.node:
+        if field(asked, slot, ASKED_BY) != got.node:
             continue
         filter_ = field(asked, slot, ASKED_FOR)
         if does_match(filter_, topic, known.filter_matches, known.filter_count, known.topic_count):
@@ -112,7 +112,7 @@ def expired_is_not_delivered(kind: int, flags: int, got: DeliveredRow, known: Kn
     if one < 0 or own < 0 or field(known.clients, own, CONNECTION) == 0 or is_kept(known.messages, one, got.retain):
         return SILENT
     expiry_ns, returned_ns = field(known.messages, one, EXPIRY_NS), field(known.messages, one, RETURNED_NS)
-    if expiry_ns <= 0 or returned_ns == FOREVER or not is_new_to(known.deliveries, got.node, got.sender, got.number):
+    if expiry_ns <= 0 or returned_ns == FOREVER:
         return SILENT
     away = field(known.clients, own, AWAY_BEFORE) < field(known.messages, one, CALLED_NS)
     if away and field(known.clients, own, CONNECT_NS) > returned_ns + expiry_ns + UNIT_NS:

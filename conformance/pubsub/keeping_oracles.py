@@ -28,7 +28,7 @@ def _is_due(history: History, got: Got) -> bool:
         if box.call is CallName.SUBSCRIBE and box.client == got.client and box.row < got.row
         if history.matches(box.given["filter"], publish.given["topic"])
     ]
-    if not any(box.over is None or box.over > got.row or box.over_ns >= publish.ns for box in asked):
+    if not _came_since(history, got):
         return False
     copies = [
         other
@@ -63,8 +63,6 @@ def _is_too_late(history: History, got: Got) -> bool:
     left before the message was published."""
     publish = history.of(got)
     if publish is None or publish.given["expiry_ns"] <= 0 or history.is_kept(got) or publish.end(got.row) is None:
-        return False
-    if history.copies(got.client, publish, got.row):
         return False
     connects = (CallName.CONNECT, CallName.DISCONNECT)
     mine = [box for box in history.boxes if box.client == got.client and box.call in connects and box.row < got.row]

@@ -136,7 +136,7 @@ def note_called(
 def end_session(node: int, until_ns: int, subscriptions: TableState) -> None:
     """End the client's subscriptions. until_ns: NEVER: none is sure any more; else none may be in force after it."""
     for slot in range(room(subscriptions)):
-        if used(subscriptions, slot) and field(subscriptions, slot, CLIENT) == node:
+        if field(subscriptions, slot, CLIENT) == node:
             if until_ns == NEVER:
                 change(subscriptions, slot, SURE_FROM, NEVER)
             elif field(subscriptions, slot, LOOSE_IN) == 0:
@@ -166,7 +166,7 @@ def learn_connected(node: int, own: int, time_ns: int, outcome: int, book: Book)
             end_session(node, time_ns, subscriptions)
     elif ends:
         for slot in range(room(subscriptions)):
-            if used(subscriptions, slot) and field(subscriptions, slot, CLIENT) == node:
+            if field(subscriptions, slot, CLIENT) == node:
                 change(subscriptions, slot, LOOSE_OUT, 1)
     if outcome == OK:
         change(clients, own, LASTS, 1 if asked == 1 else 0)

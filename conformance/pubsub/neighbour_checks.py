@@ -16,7 +16,7 @@ from scatterproof.conformance.checks.step import (
     settled,
     violated,
 )
-from scatterproof.conformance.checks.tables import change, field, find, put, room, used
+from scatterproof.conformance.checks.tables import change, field, find, put, room
 from scatterproof.conformance.pubsub.records import MESSAGE
 from scatterproof.spec.trace import Kind, Order
 
@@ -85,20 +85,16 @@ def rerouting_loses_nothing(
 def _all_have_come(flags: int, link_count: int, link_source: Ints, link_target: Ints, sent: TableState) -> Outcome:
     """The outcome when the run has settled: violated for the first guaranteed message that was sent to a neighbour to
     which there are several links, and came on none of them."""
-    first = -1
     if not settled(flags):
         return SILENT
     for slot in range(room(sent)):
-        if not used(sent, slot) or field(sent, slot, HAS_COME) == 1:
-            continue
+        source, target = field(sent, slot, OF), field(sent, slot, TO)
         links = 0
         for link in range(link_count):
-            links += link_source[link] == field(sent, slot, OF) and link_target[link] == field(sent, slot, TO)
-        if links > 1 and (first < 0 or field(sent, slot, SENT_AT) < field(sent, first, SENT_AT)):
-            first = slot
-    if first < 0:
-        return SILENT
-    return violated(1, field(sent, first, TO), field(sent, first, NUMBER), field(sent, first, SENT_AT))
+            links += link_source[link] == source and link_target[link] == target
+        if links > 1 and field(sent, slot, HAS_COME) == 0:
+            return violated(1, target, field(sent, slot, NUMBER), field(sent, slot, SENT_AT))
+    return SILENT
 
 
 HERE = (rerouting_loses_nothing,)

@@ -373,14 +373,13 @@ def _told(history: History, on_link: list[int], row: int) -> dict[int, int]:
 def _is_news(history: History, position: int) -> bool:
     """Whether the row is a want or drop with a new serial; a resend repeats an earlier one."""
 
-    def serial(row: Row) -> int:
+    def tells(row: Row) -> bool:
         packets = (NAMES.packets["want"], NAMES.packets["drop"])
-        told = row["kind"] == Kind.SENT and row["packet"] in packets and history.has(row["filter"])
-        return row["serial"] if told else 0
+        return row["kind"] == Kind.SENT and row["packet"] in packets and history.has(row["filter"])
 
     row = history.rows[position]
-    before = (serial(one) for one in history.rows[:position] if one["link"] == row["link"])
-    return serial(row) > 0 and serial(row) > max(before, default=0)
+    before = [one["serial"] for one in history.rows[:position] if one["link"] == row["link"] and tells(one)]
+    return tells(row) and row["serial"] > max([0, *before])
 
 
 _HERE = (matching_get_one_copy, delivered_in_sequence, lower_level_holds, covered_stays_home)

@@ -6,7 +6,7 @@ from __future__ import annotations
 from numba.extending import register_jitable
 
 from scatterproof.conformance.checks.step import HOLDS, SILENT, Ints, Outcome, TableState, settled, violated
-from scatterproof.conformance.checks.tables import field, find, room, used
+from scatterproof.conformance.checks.tables import field, find, room
 from scatterproof.conformance.pubsub.knowledge import is_new_to
 from scatterproof.conformance.pubsub.records import (
     AT,
@@ -81,7 +81,7 @@ def is_shared(node: int, topic: int, known: Known) -> bool:
     """Whether a shared subscription of the client matches: the message may have gone to another member first."""
     subscriptions, found = known.subscriptions, False
     for slot in range(room(subscriptions)):
-        if used(subscriptions, slot) and field(subscriptions, slot, CLIENT) == node:
+        if field(subscriptions, slot, CLIENT) == node:
             found = found or (field(subscriptions, slot, GROUP) > 0 and does_bring(slot, topic, known))
     return found
 
@@ -112,7 +112,7 @@ def expired_ahead(one: int, slot: int, known: Known) -> bool:
     """Whether a message that expires, matches and never came was published ahead of this one."""
     messages, client = known.messages, field(known.subscriptions, slot, CLIENT)
     for other in range(room(messages)):
-        if not used(messages, other) or field(messages, other, EXPIRY_NS) <= 0:
+        if field(messages, other, EXPIRY_NS) <= 0:
             continue
         matching = does_bring(slot, field(messages, other, TOPIC), known)
         came = not is_new_to(
@@ -141,18 +141,15 @@ def all_came(clause: int, way: int, flags: int, known: Known, crash_ns: int) -> 
     """The outcome when the run has settled: violated for the message owed by this clause that never came and was
     published first, then by client; SILENT where nothing is owed."""
     messages, subscriptions = known.messages, known.subscriptions
-    missing, client, at_stake = -1, -1, False
-    if not settled(flags):
-        return SILENT
-    for one in range(room(messages)):
+    at_stake = False
+    for one in range(room(messages) if settled(flags) else 0):
+        client, sender, number = -1, field(messages, one, OF_SENDER), field(messages, one, OF_NUMBER)
         for slot in range(room(subscriptions)):
-            if not (used(messages, one) and used(subscriptions, slot)) or owed_by(one, slot, known, crash_ns) != clause:
+            if owed_by(one, slot, known, crash_ns) != clause:
                 continue
             at_stake, receiver = True, field(subscriptions, slot, CLIENT)
-            if is_new_to(known.deliveries, receiver, field(messages, one, OF_SENDER), field(messages, one, OF_NUMBER)):
-                at, least = field(messages, one, AT), -1 if missing < 0 else field(messages, missing, AT)
-                if missing < 0 or at < least or (at == least and receiver < client):
-                    missing, client = one, receiver
-    if missing >= 0:
-        return violated(way, client, field(messages, missing, OF_NUMBER), field(messages, missing, AT))
+            if is_new_to(known.deliveries, receiver, sender, number) and (client < 0 or receiver < client):
+                client = receiver
+        if client >= 0:
+            return violated(way, client, number, field(messages, one, AT))
     return HOLDS if at_stake else SILENT

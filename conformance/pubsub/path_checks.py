@@ -16,7 +16,7 @@ from scatterproof.conformance.checks.step import (
     settled,
     violated,
 )
-from scatterproof.conformance.checks.tables import field, find, put, room, used
+from scatterproof.conformance.checks.tables import field, find, put, room
 from scatterproof.conformance.pubsub.records import MESSAGE
 from scatterproof.spec.trace import Kind, Order
 
@@ -92,11 +92,10 @@ def _all_passed_on(
 ) -> Outcome:
     """The outcome when the run has settled: violated for the first guaranteed message that an appliance got, and
     neither passed on to another neighbour nor got from it as well."""
-    first = -1
     if not settled(flags):
         return SILENT
     for slot in range(room(came)):
-        if not used(came, slot) or field(came, slot, CAME_LEVEL) < 1:
+        if field(came, slot, CAME_LEVEL) < 1:
             continue
         here = link_target[field(came, slot, CAME_ON)]
         sender, number = field(came, slot, CAME_OF), field(came, slot, CAME_NUMBER)
@@ -109,12 +108,9 @@ def _all_passed_on(
                     either = either or find(passed, (other, sender, number)) >= 0
                 elif link_source[other] == there and link_target[other] == here:
                     either = either or find(came, (other, sender, number)) >= 0
-            if not either and (first < 0 or field(came, slot, CAME_AT) < field(came, first, CAME_AT)):
-                first = slot
-    if first < 0:
-        return SILENT
-    here = link_target[field(came, first, CAME_ON)]
-    return violated(1, here, field(came, first, CAME_NUMBER), field(came, first, CAME_AT))
+            if not either:
+                return violated(1, here, number, field(came, slot, CAME_AT))
+    return SILENT
 
 
 HERE = (first_of_paths_wins,)

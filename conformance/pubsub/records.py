@@ -16,6 +16,8 @@ OK, REFUSED, UNKNOWN = map(int, Outcome)
 NEVER, FOREVER = -(1 << 63), (1 << 63) - 1
 KEPT = 1  # in column retain
 
+# Judging takes nothing out of these tables: their slots are all used, and in the order in which they were entered.
+#
 # A message, by publisher and number: this key; topic, level and digest; when the publish was called, in ns; its outcome
 # (0 while it is open) and its row; column retain, and the expiry in ns; when it returned (FOREVER while it is open).
 OF_SENDER, OF_NUMBER, TOPIC, LEVEL, DIGEST, CALLED_NS, OUTCOME, AT, RETAIN, EXPIRY_NS, RETURNED_NS = range(11)

@@ -16,7 +16,7 @@ from scatterproof.conformance.checks.step import (
     settled,
     violated,
 )
-from scatterproof.conformance.checks.tables import field, find, put, room, used
+from scatterproof.conformance.checks.tables import field, find, is_less, put, room
 from scatterproof.conformance.pubsub.knowledge import crashes, is_kept, knowledge
 from scatterproof.conformance.pubsub.owing import (
     BY_SESSION,
@@ -163,26 +163,22 @@ def _none_waits(got: DeliveredRow, one: int, known: Known, crash_ns: int) -> Out
     """Violated for the message published first of those that wait and should come ahead of this one; SILENT where none
     should."""
     messages, subscriptions, back = known.messages, known.subscriptions, back_ns(known.clients, got.node)
-    waits, at_stake = -1, False
+    at_stake = False
     for other in range(room(messages)):
-        if not used(messages, other) or field(messages, other, OF_SENDER) != got.sender:
+        if field(messages, other, OF_SENDER) != got.sender:
             continue
         if field(messages, other, TOPIC) != got.topic or field(messages, other, LEVEL) != field(messages, one, LEVEL):
             continue
         if field(messages, other, CALLED_NS) >= back or crash_ns >= field(messages, other, CALLED_NS):
             continue
         for slot in range(room(subscriptions)):
-            if not used(subscriptions, slot) or field(subscriptions, slot, CLIENT) != got.node or got.level < 1:
+            if field(subscriptions, slot, CLIENT) != got.node or got.level < 1:
                 continue
             if sure_level(other, slot, known) != got.level:
                 continue
             at_stake = True
-            if _waits(got.node, other, known) and (
-                waits < 0 or field(messages, other, AT) < field(messages, waits, AT)
-            ):
-                waits = other
-    if waits >= 0:
-        return violated(0, field(messages, waits, OF_NUMBER), got.number, field(messages, waits, AT))
+            if _waits(got.node, other, known):
+                return violated(0, field(messages, other, OF_NUMBER), got.number, field(messages, other, AT))
     return HOLDS if at_stake else SILENT
 
 
@@ -209,11 +205,7 @@ def _came_again(flags: int, known: Known, crash_ns: int) -> Outcome:
     if not settled(flags):
         return SILENT
     for slot in range(room(deliveries)):
-        if (
-            not used(deliveries, slot)
-            or field(deliveries, slot, LEVEL_GOT) != 1
-            or field(deliveries, slot, ACKNOWLEDGED) > 0
-        ):
+        if field(deliveries, slot, LEVEL_GOT) != 1 or field(deliveries, slot, ACKNOWLEDGED) > 0:
             continue
         client = field(deliveries, slot, TO)
         one = find(messages, (field(deliveries, slot, FROM), field(deliveries, slot, NUMBERED)))
@@ -221,14 +213,14 @@ def _came_again(flags: int, known: Known, crash_ns: int) -> Outcome:
             continue
         owed = False
         for other in range(room(subscriptions)):
-            mine = used(subscriptions, other) and field(subscriptions, other, CLIENT) == client
+            mine = field(subscriptions, other, CLIENT) == client
             owed = owed or (mine and sure_level(one, other, known) == 1)
         if not owed or back_ns(known.clients, client) == NEVER:
             continue
         if field(deliveries, slot, LAST_CONNECTION) == connection_of(known.clients, client):
             at_stake = at_stake or field(deliveries, slot, FIRST_AT) < field(deliveries, slot, LAST_AT)
             continue
-        if missing < 0 or field(deliveries, slot, LAST_AT) < field(deliveries, missing, LAST_AT):
+        if is_less(deliveries, slot, missing, LAST_AT):
             missing = slot
     if missing >= 0:
         client, number = field(deliveries, missing, TO), field(deliveries, missing, NUMBERED)

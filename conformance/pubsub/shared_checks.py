@@ -14,7 +14,7 @@ from scatterproof.conformance.checks.step import (
     settled,
     violated,
 )
-from scatterproof.conformance.checks.tables import field, find, room, used
+from scatterproof.conformance.checks.tables import field, find, room
 from scatterproof.conformance.pubsub.knowledge import crashes, is_kept, knowledge
 from scatterproof.conformance.pubsub.owing import connection_of, does_bring, is_present, is_sure
 from scatterproof.conformance.pubsub.records import (
@@ -68,9 +68,8 @@ def one_member_gets_it(kind: int, flags: int, got: DeliveredRow, known: Known, c
     mine = _alone(got.node, one, known)
     if mine < 0:
         return SILENT
-    first = -1
     for slot in range(room(deliveries)):
-        if not used(deliveries, slot) or field(deliveries, slot, TO) == got.node:
+        if field(deliveries, slot, TO) == got.node:
             continue
         if field(deliveries, slot, FROM) != got.sender or field(deliveries, slot, NUMBERED) != got.number:
             continue
@@ -78,12 +77,8 @@ def one_member_gets_it(kind: int, flags: int, got: DeliveredRow, known: Known, c
         if its < 0 or not _is_one_group(its, mine, known):
             continue
         done = field(deliveries, slot, ACKNOWLEDGED) == 2 or field(deliveries, slot, LEVEL_GOT) == 0
-        if (done or (_stays(slot, known) and got.again != 1)) and (
-            first < 0 or field(deliveries, slot, FIRST_AT) < field(deliveries, first, FIRST_AT)
-        ):
-            first = slot
-    if first >= 0:
-        return violated(0, field(deliveries, first, TO), got.number, field(deliveries, first, FIRST_AT))
+        if done or (_stays(slot, known) and got.again != 1):
+            return violated(0, field(deliveries, slot, TO), got.number, field(deliveries, slot, FIRST_AT))
     return HOLDS
 
 
@@ -92,7 +87,7 @@ def _alone(node: int, one: int, known: Known) -> int:
     """The shared subscription of the client that alone may have brought it the message, or -1."""
     subscriptions, found, count = known.subscriptions, -1, 0
     for slot in range(room(subscriptions)):
-        if not used(subscriptions, slot) or field(subscriptions, slot, CLIENT) != node:
+        if field(subscriptions, slot, CLIENT) != node:
             continue
         if not does_bring(slot, field(known.messages, one, TOPIC), known):
             continue
@@ -122,20 +117,17 @@ def _all_came(flags: int, known: Known, crash_ns: int) -> Outcome:
     """The outcome when the run has settled: violated for the message that no member has and was published first, then
     by client; SILENT where none is owed."""
     messages, subscriptions = known.messages, known.subscriptions
-    lost, client, at_stake = -1, -1, False
-    if not settled(flags):
-        return SILENT
-    for one in range(room(messages)):
+    at_stake = False
+    for one in range(room(messages) if settled(flags) else 0):
+        client = -1
         for slot in range(room(subscriptions)):
-            if not (used(messages, one) and used(subscriptions, slot)) or not _is_owed(one, slot, known, crash_ns):
+            if not _is_owed(one, slot, known, crash_ns):
                 continue
             at_stake, member = True, field(subscriptions, slot, CLIENT)
-            if not _has_one(one, slot, known):
-                at, least = field(messages, one, AT), -1 if lost < 0 else field(messages, lost, AT)
-                if lost < 0 or at < least or (at == least and member < client):
-                    lost, client = one, member
-    if lost >= 0:
-        return violated(1, client, field(messages, lost, OF_NUMBER), field(messages, lost, AT))
+            if not _has_one(one, slot, known) and (client < 0 or member < client):
+                client = member
+        if client >= 0:
+            return violated(1, client, field(messages, one, OF_NUMBER), field(messages, one, AT))
     return HOLDS if at_stake else SILENT
 
 
@@ -156,7 +148,7 @@ def _is_owed(one: int, slot: int, known: Known, crash_ns: int) -> bool:
     if not is_present(clients, field(subscriptions, slot, CLIENT)):
         return False
     for other in range(room(subscriptions)):
-        if not used(subscriptions, other) or not _is_one_group(slot, other, known):
+        if not _is_one_group(slot, other, known):
             continue
         own, node = find(clients, (field(subscriptions, other, CLIENT),)), field(subscriptions, other, CLIENT)
         waits = not is_present(clients, node) and field(clients, own, LASTS) > 0
@@ -170,7 +162,7 @@ def _has_one(one: int, slot: int, known: Known) -> bool:
     """Whether a member has the message, and did not leave without acknowledging it."""
     deliveries, subscriptions = known.deliveries, known.subscriptions
     for other in range(room(subscriptions)):
-        if not used(subscriptions, other) or not _is_one_group(slot, other, known):
+        if not _is_one_group(slot, other, known):
             continue
         name = (field(known.messages, one, OF_SENDER), field(known.messages, one, OF_NUMBER))
         before = find(deliveries, (field(subscriptions, other, CLIENT), *name))

@@ -18,6 +18,7 @@ from scatterproof.conformance.checks.tables import (
     find,
     grown,
     is_full,
+    is_less,
     put,
     remove,
     room,
@@ -51,10 +52,20 @@ def contents(table: Any) -> int:
     return count
 
 
+def least(table: Any) -> int:
+    """The least content that a walk over the slots meets, or 0."""
+    found = -1
+    for slot in range(room(table)):
+        if used(table, slot) and is_less(table, slot, found, 1):
+            found = slot
+    return field(table, found, 1) if found >= 0 else 0
+
+
 # As kernels are compiled; the option is none of numba's public ones.
 OPTIONS: dict[str, Any] = {"_nrt": False}
 play_compiled = njit(**OPTIONS)(play)
 contents_compiled = njit(**OPTIONS)(contents)
+least_compiled = njit(**OPTIONS)(least)
 
 
 @settings(max_examples=100)
@@ -73,6 +84,7 @@ def test_both_tables_behave_as_a_dictionary(steps: list[tuple[bool, tuple[int, i
         else:
             expected.pop(key, None)
         assert contents(plain) == contents_compiled(compiled) == int(compiled[-1, 0]) == len(expected)
+        assert least(plain) == least_compiled(compiled) == min(expected.values(), default=0)
 
 
 def test_table_that_grows_keeps_every_entry() -> None:

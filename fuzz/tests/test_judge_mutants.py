@@ -109,12 +109,12 @@ ONCE = "uniform_checks:delivered_once"
 @pytest.mark.parametrize(
     ("place", "after", "outcome"),
     [
-        (ONCE, "return violated(0, 0, row.number, -1) if False else HOLDS", TriedOutcome.BY_CLAUSE),
-        (ONCE, "return violated(0, 1, row.number, -1) if learnt.again else HOLDS", TriedOutcome.SURVIVED),
+        (ONCE, "return violated(0, 0, row.number) if False else HOLDS", TriedOutcome.BY_CLAUSE),
+        (ONCE, "return violated(0, 1, row.number) if learnt.again else HOLDS", TriedOutcome.SURVIVED),
         ("oracles.uniform:majority_has_it", "message = (event.number, event.number)", TriedOutcome.BY_CLAUSE),
         (
             "order_checks:fifo_without",
-            "return violated(0, 0, row.receiver, -1) if learnt.ahead else HOLDS",
+            "return violated(0, 0, row.receiver) if learnt.ahead else HOLDS",
             TriedOutcome.BY_WORDS,
         ),
     ],
@@ -211,7 +211,7 @@ def test_what_is_searched_for_tells_a_mutant_and_is_judged_alike(
     monkeypatch.setattr(search, "kept", {})
     monkeypatch.setattr(search, "known", [known for known in bench.known if known.name.startswith("BC-URB-ONCE")])
     monkeypatch.setattr(bench, "known", [])
-    after = "return violated(0, 0, row.number, -1) if False else HOLDS"
+    after = "return violated(0, 0, row.number) if False else HOLDS"
     search.alive = [next(m for m in bench.mutants.values() if ONCE in m.name and m.after == after)]
     [said_of_it] = search.search(time.monotonic() + 10)
     assert not search.alive
