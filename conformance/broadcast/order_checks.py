@@ -57,16 +57,21 @@ def delivered_in_sending_order(row: Row, learnt: Learnt) -> Outcome:
         "{expected_node}, which lives, never began with its message {found}",
     ),
     handed=PerNode(0),
+    undelivered=PerNode(0),
 )
-def own_undelivered_is_bounded(row: Row, net: Net, known: Knowledge, most_undelivered: int, handed: State) -> Outcome:
-    """From a process's first undelivered message of its own to the last that it began with there are at most
-    `most_undelivered`. All that was handed over is begun with by the end of a run that settled with a live majority."""
+def own_undelivered_is_bounded(
+    row: Row, net: Net, known: Knowledge, learnt: Learnt, most_undelivered: int, handed: State, undelivered: State
+) -> Outcome:
+    """Of the messages that a process began with at most `most_undelivered` are not delivered there. All that was handed
+    over is begun with by the end of a run that settled with a live majority."""
     if row.kind == SUBMITTED:
         handed[row.node] += 1
     elif row.kind == BEGUN and row.is_run:
-        own = row.node * net.node_count + row.node
-        found = known.begun[own] - known.delivered[own]
+        undelivered[row.node] += learnt.new
+        found = undelivered[row.node]
         return HOLDS if found <= most_undelivered else violated(0, most_undelivered, found)
+    elif row.kind == DELIVERED and row.sender == row.node and learnt.origin >= 0:
+        undelivered[row.node] -= 1
     elif row.kind == ENDED and settled(row.flags) and majority_lives(net, known):
         for process in range(net.node_count):
             begun = known.begun[process * net.node_count + process]

@@ -71,7 +71,9 @@ BeginKeeps ==
   IN
   IsReal(follows /\ (p \in Net.submitted => handedSo))                  \* BC-PL-REAL, BC-URB-REAL
   @@ [OwnUndeliveredIsBounded |->                                       \* BC-FIFO-FLOW
-        InOrder /\ p \in Net.delivered => Number + Count - 1 - delivered[p][p].upto <= Net.most]
+        InOrder /\ p \in Net.delivered =>
+          LET waiting == {k \in (delivered[p][p].upto + 1)..Len(begun[p][t]) : ~ Has(delivered[p][p], k)} IN
+          Cardinality(waiting \cup {k \in Messages : ~ Has(delivered[p][p], k)}) <= Net.most]
   @@ IsUp
 
 NewKeeps ==
