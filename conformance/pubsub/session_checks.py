@@ -150,7 +150,7 @@ def waiting_come_first(kind: int, flags: int, got: DeliveredRow, known: Known, c
             return violated(1, 0, got.number, field(known.deliveries, before, LAST_AT))
         if got.again != 1:
             return violated(2, 1, got.number, field(known.deliveries, before, LAST_AT))
-        if got.level != 1:
+        if got.level != 1 or field(known.deliveries, before, LEVEL_GOT) != 1:
             return violated(3, 1, got.number, field(known.deliveries, before, LAST_AT))
         return HOLDS
     if field(known.messages, one, CALLED_NS) <= back_ns(known.clients, got.node):

@@ -116,7 +116,8 @@ def _is_odd(history: History, got: Got) -> bool:
         return False
     if history.crash_ns(got.row) >= publish.ns:
         return False
-    return acknowledged(history, before[-1], got.row) == 2 or got.told["again"] != 1 or got.told["level"] != 1
+    at_level_1 = got.told["level"] == before[-1].told["level"] == 1
+    return acknowledged(history, before[-1], got.row) == 2 or got.told["again"] != 1 or not at_level_1
 
 
 def acknowledged(history: History, got: Got, row: int) -> int:
