@@ -20,12 +20,8 @@ LATEST = 1 << 61
 
 @register_jitable
 def adjusted(clock: int, adjustment: int) -> int:
-    """clock + adjustment, held at the edges of 64 bits."""
-    if adjustment > 0 and clock > GREATEST - adjustment:
-        return GREATEST
-    if adjustment < 0 and clock < -GREATEST - adjustment:
-        return -GREATEST
-    return clock + adjustment
+    """clock + adjustment, held at the greatest of 64 bits. No clock that is known is below 0."""
+    return GREATEST if adjustment > 0 and clock > GREATEST - adjustment else clock + adjustment
 
 
 @register_jitable

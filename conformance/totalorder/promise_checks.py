@@ -154,10 +154,8 @@ def replies_ordered_after_delivered(row: Row, net: Net, place: int, highest: Sta
     """A timestamp given after a delivery is strictly above what was delivered."""
     if not net.causal:
         return SILENT
-    if row.kind == DELIVERED:
-        if highest_at[row.node] < 0 or row.timestamp > highest[row.node]:
-            highest[row.node], highest_at[row.node] = row.timestamp, row.position
-        return SILENT
+    if row.kind == DELIVERED and (highest_at[row.node] < 0 or row.timestamp > highest[row.node]):
+        highest[row.node], highest_at[row.node] = row.timestamp, row.position
     if place != FIRST or highest_at[row.node] < 0:
         return SILENT
     return (
