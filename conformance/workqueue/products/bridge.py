@@ -32,8 +32,8 @@ def node_program(major: int) -> str | None:
     return None
 
 
-def version(module: str) -> str:
-    return str(json.loads((MODULES / module / "package.json").read_text())["version"])
+def version(module: str, prefix: Path = MODULES.parent) -> str:
+    return str(json.loads((prefix / MODULES.name / module / "package.json").read_text())["version"])
 
 
 class Bridge:
@@ -41,12 +41,15 @@ class Bridge:
 
     name: of the library, and of the files with the process's output.
     major: the oldest version of Node.js that will do.
-    script: a file beside this one; its arguments are the folder with `node_modules`, and `words`.
+    script: a file beside this one; its arguments are `prefix` and `words`.
     folder: for these files.
+    prefix: the folder with `node_modules`.
     """
 
-    def __init__(self, name: str, major: int, script: str, words: Sequence[str], folder: Path) -> None:
-        given = [node_program(major) or "", str(Path(__file__).with_name(script)), str(MODULES.parent), *words]
+    def __init__(
+        self, name: str, major: int, script: str, words: Sequence[str], folder: Path, prefix: Path = MODULES.parent
+    ) -> None:
+        given = [node_program(major) or "", str(Path(__file__).with_name(script)), str(prefix), *words]
         self._name, self._child = name, Child(name, given, folder, _LIMITS)
         self._answer()
 
@@ -59,7 +62,12 @@ class Bridge:
         if isinstance(line, ChildFailure):
             self.end()
             raise CannotRun(f"{self._name}: its process {line.reason}")
-        return json.loads(line)
+        try:
+            return json.loads(line)
+        except json.JSONDecodeError:
+            self.end()
+            text = line.decode(errors="replace")
+            raise CannotRun(f"{self._name}: its process said {text!r}, which is no result: another release?") from None
 
     def kill(self) -> None:
         self._child.reap()

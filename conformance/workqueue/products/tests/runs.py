@@ -22,6 +22,8 @@ from scatterproof.conformance.workqueue.products.bullmq import Step as KeptStep
 from scatterproof.conformance.workqueue.products.embedded import Move as FileMove
 from scatterproof.conformance.workqueue.products.embedded import Step as File
 from scatterproof.conformance.workqueue.products.every import PRODUCTS
+from scatterproof.conformance.workqueue.products.graphile_worker import Move as NamedMove
+from scatterproof.conformance.workqueue.products.graphile_worker import Step as Named
 from scatterproof.conformance.workqueue.products.groupmq import Move as GroupMove
 from scatterproof.conformance.workqueue.products.groupmq import Step as Group
 from scatterproof.conformance.workqueue.products.history import SECOND_NS
@@ -70,6 +72,7 @@ _TWO_JOBS = [_START_2, puts(0, 1), puts(0, 1)]
 _OPEN, _WAIT, _LATE = File(FileMove.OPEN), File(FileMove.WAIT), File(FileMove.LATE, 2)
 _TUBE_ANEW = Tube(TubeMove.RESTART)
 _GROUP_2, _GROUP_3 = Group(GroupMove.START, 2), Group(GroupMove.START, 3)
+_NAMED_2, _NAMED_3 = Named(NamedMove.START, 2), Named(NamedMove.START, 3)
 _BATCH, _BACK = receives(0, CONSUMER, 100, LEASE_NS), gives_back(0, CONSUMER)
 _STOP, _FINISH = Batch(BatchMove.STOP), Batch(BatchMove.FINISH)
 KEPT: list[Kept] = [
@@ -122,6 +125,8 @@ KEPT: list[Kept] = [
     ),
     (_groupmq, "Q-LEASE", [puts(0, 1), puts(0, 1), _GROUP_2, gives_back(0, 2), _GROUP_3, deletes(0, 2), deletes(0, 3)]),
     (_groupmq, "Q-LEASE-ALL", [puts(0, 1), puts(0, 1, 2), _GROUP_2, _GROUP_3, deletes(0, 2), puts(0, 1)]),
+    (_of["graphile-worker"], "Q-LEASE", [puts(0, 1), puts(0, 1), Named(NamedMove.POOL), deletes(0, 2), deletes(0, 3)]),
+    (_of["graphile-worker"], "Q-LEASE-ALL", [_NAMED_2, puts(0, 1), _NAMED_3, Named(NamedMove.LATER), deletes(0, 3)]),
     *(
         (_of[name], "Q-LEASE", [puts(0, 1), puts(0, 1), _takes(2), gives_back(0, 2, newest=1), _OPEN, _takes(3)])
         for name in ("localqueue", "simplebroker", "persist-queue", "redis-streams", "redis-lists")
