@@ -13,7 +13,6 @@ from scatterproof.conformance.workqueue.records import (
     CORRELATION,
     FLUSH,
     FLUSH_ASKED,
-    FOREVER,
     GONE_HOW,
     GONE_NS,
     HAND_AT,
@@ -186,13 +185,13 @@ def ready_without_doubt(
     """For a call that is handed no group: whether one may have been ready at a moment of it, though none surely was."""
     if done != NEXT or group != 0 or ready > 0:
         return SILENT
-    found = FOREVER
+    found = 0
     for slot in range(room(groups)):
-        if not is_there(groups, slot) or field(groups, slot, NUMBER) >= found or not may_be_ready(slot, groups):
+        if not is_there(groups, slot) or 0 < found < field(groups, slot, NUMBER) or not may_be_ready(slot, groups):
             continue
         if field(groups, slot, LAST) != 0 or may_be_whole(slot, node_count, groups, clients, correlations):
             found = field(groups, slot, NUMBER)
-    return HOLDS if found == FOREVER else violated(0, found, 0, -1)
+    return HOLDS if found == 0 else violated(0, found, 0, -1)
 
 
 @register_jitable

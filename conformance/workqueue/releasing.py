@@ -67,7 +67,8 @@ def note_release(groups: TableState, call: int, time_ns: int, server: int) -> No
             change(groups, slot, SURE, 0)
         if call == CLEAN and field(groups, slot, CLOSED_NS) >= time_ns:
             change(groups, slot, RISK, 2 if field(groups, slot, RISK) else 1)
-        if call == UNLOCK and field(groups, slot, SERVER) == server and field(groups, slot, CLOSE_ASKED) == 0:
+        own = field(groups, slot, KNOWN) == 1 and field(groups, slot, SERVER) == server
+        if call == UNLOCK and own and field(groups, slot, CLOSE_ASKED) == 0:
             change(groups, slot, BOOTED, 1)
 
 
