@@ -38,8 +38,9 @@ from ci.bench_schedules import PROTOCOL, busy_schedule
 from ci.bench_spark import bench as spark_bench
 from ci.figures.make import FULL, QUICK, make
 from scatterproof.conformance.judge import Judging, columns_of, judge, kernel
+from scatterproof.conformance.network.contract import Observer
 from scatterproof.conformance.network.run import SimulatedIut, header_of
-from scatterproof.conformance.network.simulator import Observer, Simulation
+from scatterproof.conformance.network.simulator import Simulation
 from scatterproof.conformance.network.topologies import fat_tree
 from scatterproof.conformance.protocol import load
 from scatterproof.fuzz.fuzzer import fuzz
@@ -49,7 +50,7 @@ from scatterproof.spec.files import write_atomically
 from scatterproof.spec.schedule import Fault, FaultKind, Schedule, validate
 from scatterproof.spec.topology import route
 from scatterproof.spec.totalorder.messages import PacketKind
-from scatterproof.spec.trace import Kind, Row, Trace
+from scatterproof.spec.trace import Header, Kind, Row, Trace
 
 HOSTS = (4, 8, 16, 64, 256)
 TRIES = 3
@@ -120,8 +121,8 @@ def simulator() -> list[Figure]:
             _, handled, seconds = run_once(schedule)
             return handled / seconds
 
-        def on(schedule: Schedule = schedule) -> float:
-            _, handled, seconds = run_once(schedule, Judging(header_of(schedule, "reference")).observe)
+        def on(schedule: Schedule = schedule, header: Header = header) -> float:
+            _, handled, seconds = run_once(schedule, Judging(header, compiled=kernel(PROTOCOL)).observe)
             return handled / seconds
 
         rows, handled, _ = run_once(schedule)
@@ -188,8 +189,7 @@ def checks() -> list[Figure]:
     def online() -> float:
         judging = Judging(trace.header)
         start = time.process_time()
-        for position, row in enumerate(rows):
-            judging.observe(position, row)
+        judging.observe(rows)
         return len(rows) / (time.process_time() - start)
 
     fast, slow = best(compiled), best(online)

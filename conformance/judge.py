@@ -16,7 +16,7 @@ from typing import NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from scatterproof.conformance.checks.compiled import Kernel, Shown
+from scatterproof.conformance.checks.compiled import CompiledRun, Kernel, Shown
 from scatterproof.conformance.checks.online import Broken, Monitor
 from scatterproof.conformance.checks.rows import (
     RowRules,
@@ -28,11 +28,13 @@ from scatterproof.conformance.checks.rows import (
 from scatterproof.conformance.checks.step import Check
 from scatterproof.conformance.protocol import Plugin, load
 from scatterproof.conformance.verdict import ClauseResult, Verdict, Violation
-from scatterproof.spec.errors import BadInput
+from scatterproof.spec.errors import BadInput, CannotRun
 from scatterproof.spec.topology import NodeId, Role
 from scatterproof.spec.trace import ABSENT, Header, Kind, Order, Row, Trace, schema
 
 SHOWN = 10  # violations of a clause that are put into words; all are counted
+LOADED_ROWS = 60_000  # are judged in plain Python while compiled checks are loaded: half a second, at 8 us a row
+_asked: Counter[str] = Counter()  # rows that `judge` was asked about, by protocol
 
 # What a way's sentence names, and of a violation; all else is a column of its row.
 _OF_VIOLATIONS = {"position": "position", "expected": "expected", "expected_node": "expected", "found": "found"}
@@ -42,26 +44,19 @@ RowAt = Callable[[int], Row]
 
 
 def judge(trace: Trace, *, shown: int = SHOWN, place: str = "trace") -> list[ClauseResult]:
-    """Judge by the online checks. Raises BadInput for a trace that no check may look at."""
-    plugin = load(trace.header.protocol)
-    refuse(trace, place)
-    judging = judged(trace, place)
-    return conclude(plugin, trace.header, judging.held, judging.broken, trace.rows, shown=shown, place=place)
+    """Judge by the online checks, or by their compiled form where that is sooner done. Raises BadInput for a trace that
+    no check may look at."""
+    return judged(trace, place, _sooner(trace)).results(trace.rows, shown=shown)
 
 
 def judge_compiled(trace: Trace, *, shown: int = SHOWN, place: str = "trace") -> list[ClauseResult]:
     """Judge by the compiled checks, in one batch."""
-    plugin = load(trace.header.protocol)
-    refuse(trace, place)
-    run = kernel(trace.header.protocol).run(plugin.surroundings(trace.header), shown=shown_at(trace.header))
-    run.feed(columns_of(trace))
-    return conclude(plugin, trace.header, run.held.tolist(), run.broken, trace.rows, shown=shown, place=place)
+    return judged(trace, place, kernel(trace.header.protocol)).results(trace.rows, shown=shown)
 
 
 def judge_by_oracles(trace: Trace, *, shown: int = SHOWN, place: str = "trace") -> list[ClauseResult]:
     """Judge by the oracles. They say which rows break a clause; how often it was at stake is taken from the checks."""
     plugin = load(trace.header.protocol)
-    refuse(trace, place)
     judging = judged(trace, place)
     broken = [
         Broken(number, position, 0, ABSENT, ABSENT, -1)
@@ -73,41 +68,52 @@ def judge_by_oracles(trace: Trace, *, shown: int = SHOWN, place: str = "trace") 
 
 
 class Judging:
-    """The online checks of one run, as it happens: `observe` each row, then `results`. Checks of clauses that do not
-    apply to the run are left out: they would cost time and find nothing.
+    """The checks of one run, as it happens: `observe` its rows, any number at a time, then `results`. Checks of clauses
+    that do not apply to the run say nothing.
 
-    observe_sound: the same for rows that `refuse` has let pass.
+    compiled: checks to judge by; None for plain Python. Both find the same.
     """
 
-    def __init__(self, header: Header, place: str = "trace") -> None:
-        self._header = header
+    def __init__(self, header: Header, place: str = "trace", compiled: Kernel | None = None) -> None:
+        self._header, self._place = header, place
         self._plugin = load(header.protocol)
-        self._place = place
+        self._rules = rules_of(header, place)
+        self._position, self._ended = 0, False
         around = self._plugin.surroundings(header)
-        self._refuse_row = row_rules(header.protocol, header.topology).refuse_row
-        everything = all_checks(self._plugin)
-        applicable = {check.name for check in (*self._plugin.applicable(header), *self._plugin.premises)}
-        self._numbers = [number for number, check in enumerate(everything) if check.name in applicable]
-        checks = [everything[number] for number in self._numbers]
-        self._monitor = Monitor(checks, self._plugin.columns, around)
-        self.observe_sound = self._monitor.observe
+        self._numbers = np.flatnonzero(around["applies"]).tolist()  # other checks would cost time and find nothing
+        self._run: CompiledRun | Monitor
+        if compiled is None:
+            everything = all_checks(self._plugin)
+            self._run = Monitor([everything[number] for number in self._numbers], self._plugin.columns, around)
+        else:
+            self._run = compiled.run(around)
 
-    def observe(self, position: int, row: Row) -> None:
-        """Judge the row at this position. Raises BadInput for one that no check may look at."""
-        self._refuse_row(position, row, self._place)
-        self.observe_sound(position, row)
+    def observe(self, rows: Sequence[Row]) -> None:
+        """Judge the next rows. Raises BadInput where no check may look at one of them."""
+        columns = columns_of_rows(rows, self._plugin.columns, self._place, base=self._position)
+        self._rules.refuse(columns, base=self._position, place=self._place)
+        self._ended = refuse_rows_after_end(columns, ended=self._ended, place=self._place)
+        if isinstance(self._run, Monitor):
+            observe = self._run.observe
+            for position, row in enumerate(rows, self._position):
+                observe(position, row)
+        else:
+            self._run.feed(columns)
+        self._position += len(rows)
 
     @property
     def held(self) -> list[int]:
         """How often each clause held, by the number of its check among `all_checks`."""
-        held = [0] * len(all_checks(self._plugin))
-        for number, count in zip(self._numbers, self._monitor.held, strict=True):
-            held[number] = count
-        return held
+        run, held = self._run, np.zeros(len(all_checks(self._plugin)), dtype=np.int64)
+        held[self._numbers] = run.held if isinstance(run, Monitor) else run.held[self._numbers]
+        counts: list[int] = held.tolist()
+        return counts
 
     @property
     def broken(self) -> list[Broken]:
-        return [found._replace(check=self._numbers[found.check]) for found in self._monitor.broken]
+        if isinstance(self._run, Monitor):
+            return [found._replace(check=self._numbers[found.check]) for found in self._run.broken]
+        return self._run.broken
 
     @property
     def doubts(self) -> dict[str, list[int]]:
@@ -186,12 +192,27 @@ def rules_of(header: Header, place: str) -> RowRules:
         raise BadInput(f"{place}: {error}") from None
 
 
-def judged(trace: Trace, place: str = "trace") -> Judging:
-    """A trace that `refuse` has let pass, looked at to its end."""
-    judging = Judging(trace.header, place)
-    for position, row in enumerate(trace.rows):
-        judging.observe_sound(position, row)
+def judged(trace: Trace, place: str = "trace", compiled: Kernel | None = None) -> Judging:
+    """A trace looked at to its end. compiled: as of `Judging`, which raises what this raises."""
+    judging = Judging(trace.header, place, compiled)
+    judging.observe(trace.rows)
     return judging
+
+
+def _sooner(trace: Trace) -> Kernel | None:
+    """The compiled checks, where they judge a trace sooner than plain ones: this process has judged as many rows as
+    could have been in the time that loading them takes, and they have been compiled on this machine. Of each row they
+    then take a fiftieth of the time, even of short traces."""
+    header = trace.header
+    _asked[header.protocol] += len(trace.rows)
+    if _asked[header.protocol] < LOADED_ROWS:
+        return None
+    found, around = kernel(header.protocol), load(header.protocol).surroundings(header)
+    try:
+        needed = [part for part in found.parts if part.applies(around) and "module" not in vars(part)]
+        return found if all(part.is_compiled for part in needed) else None
+    except CannotRun:  # there is no folder for what is compiled
+        return None
 
 
 def conclude(

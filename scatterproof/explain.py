@@ -10,7 +10,7 @@ import msgspec
 
 from scatterproof import clause_text
 from scatterproof.conformance.case import cases
-from scatterproof.conformance.judge import Judging, judge, refuse
+from scatterproof.conformance.judge import Judging, judge
 from scatterproof.conformance.network.run import SimulatedIut
 from scatterproof.conformance.protocol import Case, load
 from scatterproof.conformance.report.run import rows_of
@@ -163,11 +163,10 @@ def _kept(clause: Clause, iut: Iut, schedule: Schedule, case: str) -> Example | 
 
 
 def _first_held(trace: Trace, clause: str) -> int:
-    refuse(trace)
     number = next(n for n, check in enumerate(load(trace.header.protocol).checks) if check.clause == clause)
     judging = Judging(trace.header)
     for position, row in enumerate(trace.rows):
-        judging.observe(position, row)
+        judging.observe([row])
         if judging.held[number]:
             return position
     raise AssertionError(f"{clause} passes, and held at no row")

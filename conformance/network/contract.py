@@ -1,14 +1,20 @@
-"""What the simulator needs from others: a protocol's recorder, which gives the rows, and whoever makes the nodes."""
+"""What the simulator needs from others: a protocol's recorder, which gives the rows, whoever makes the nodes, and
+whoever looks on; and what it says of nodes that fail."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from typing import Any, Protocol
+import traceback
+from collections.abc import Callable, Sequence
+from pathlib import Path
+from typing import Any, Protocol, TypeAlias
 
 from scatterproof.spec.core import AnyCore, Return
 from scatterproof.spec.schedule import Call
 from scatterproof.spec.topology import NodeId
 from scatterproof.spec.trace import Row
+
+# Is given all rows of a run in turn, those of some thousand events at a time.
+Observer: TypeAlias = Callable[[Sequence[Row]], None]
 
 
 class RowRecorder(Protocol):
@@ -57,3 +63,18 @@ class Lives(Protocol):
 class NodeFailed(Exception):
     """A node crashed by itself, hung or broke the contract. The run is cut there, with this sentence among its
     notes."""
+
+
+# What a node's own mistakes raise. Anything else is the harness's or the machine's.
+FAILURES = (
+    *(ArithmeticError, AssertionError, AttributeError, LookupError, RuntimeError, TypeError, ValueError),
+    NodeFailed,
+)
+
+
+def said_of(failure: Exception) -> str:
+    """A node's failure in words; of what is none of ours, with the file and line that raised it."""
+    if isinstance(failure, NodeFailed):
+        return str(failure)
+    frame = traceback.extract_tb(failure.__traceback__)[-1]
+    return f"{type(failure).__name__}: {failure} ({Path(frame.filename).name}:{frame.lineno})"

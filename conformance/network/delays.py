@@ -1,8 +1,10 @@
-"""Link delays as a function of (seed, link, packet index): taking one packet away leaves all other draws alone."""
+"""Link delays as a function of (seed, link, packet index): taking one packet away leaves all other draws alone. And
+what the packets of a link wait for."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
@@ -79,3 +81,14 @@ class Delays:
             drawn = base + numbers % (jitter + np.uint64(1))
             for link, row in zip(links, drawn.tolist(), strict=True):
                 self.drawn[link][first:] = row
+
+
+def latest_arrivals(links: int, *, fifo: bool) -> list[int]:
+    """By link, when its last packet arrives, before the first one. Where links are not FIFO no packet waits for
+    another, and the list keeps what it began with."""
+    return [0] * links if fifo else _Forgetful([0] * links)
+
+
+class _Forgetful(list[int]):
+    def __setitem__(self, at: Any, value: Any) -> None:
+        pass

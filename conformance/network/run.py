@@ -7,7 +7,8 @@ from contextlib import closing
 from functools import cache
 
 from scatterproof.conformance.checks.rows import row_rules
-from scatterproof.conformance.network.simulator import MAX_EVENTS, Observer, Simulation
+from scatterproof.conformance.network.contract import Observer
+from scatterproof.conformance.network.simulator import MAX_EVENTS, Simulation
 from scatterproof.conformance.protocol import Plugin, load
 from scatterproof.spec import clauses
 from scatterproof.spec.core import AnyCore, NodeConfig, Parameter, node_config
@@ -28,7 +29,8 @@ def simulate(
     *,
     max_events: int = MAX_EVENTS,
 ) -> Trace:
-    """The trace of a valid schedule's run. `observe(position, row)` sees every row as it happens.
+    """The trace of a valid schedule's run. `observe(rows)` is given all rows in turn, while the run goes on: those of
+    some thousand events at a time. What it raises ends the run.
 
     The trace is cut, with the reason in its notes, where a node fails by itself or names something that does not exist,
     or where the run makes no progress. A node's `crash()`, if it has one, is called when the schedule crashes it, and

@@ -12,17 +12,24 @@ are FIFO.
 from __future__ import annotations
 
 import gc
-import traceback
 from collections import Counter
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from heapq import heappop, heappush
 from itertools import count
-from pathlib import Path
-from typing import Any, TypeAlias, cast
+from typing import Any, cast
 
 from scatterproof.conformance.network.clocks import local_clocks
-from scatterproof.conformance.network.contract import CallRecorder, Lives, MessageRecorder, NodeFailed, RowRecorder
-from scatterproof.conformance.network.delays import delays_of
+from scatterproof.conformance.network.contract import (
+    FAILURES,
+    CallRecorder,
+    Lives,
+    MessageRecorder,
+    NodeFailed,
+    Observer,
+    RowRecorder,
+    said_of,
+)
+from scatterproof.conformance.network.delays import delays_of, latest_arrivals
 from scatterproof.conformance.network.outages import Outages
 from scatterproof.conformance.network.planned import CALL, HELD, LAST, LOSS, STOP, SUBMISSION, TIMER, Entry, planned
 from scatterproof.spec.core import (
@@ -42,7 +49,6 @@ from scatterproof.spec.schedule import Call, Failure, FailureKind, FaultKind, Sc
 from scatterproof.spec.topology import LinkId, NodeId
 from scatterproof.spec.trace import ABSENT, CLEAN, QUIESCENT, Kind, Row
 
-Observer: TypeAlias = Callable[[int, Row], None]
 # Plain integers, as in rows.
 _SENT, _ARRIVED, _DELIVERED, _LOST = int(Kind.SENT), int(Kind.ARRIVED), int(Kind.DELIVERED), int(Kind.LOST)
 _SUBMITTED, _BEGUN, _REFUSED = int(Kind.SUBMITTED), int(Kind.BEGUN), int(Kind.REFUSED)
@@ -62,25 +68,14 @@ MAX_EVENTS = 10_000_000
 MAX_AT_ONE_INSTANT = 2_000
 _MORE_FOR_EACH = 100
 _MANY_ROWS = 10_000
+_SHOWN = 4_096  # events, whose rows an observer sees at once
 _LOOKED_AT = 100  # events of a stuck run, to say why it is
 _BILLION = 1_000_000_000
-# What a node's own mistakes raise. Anything else is the harness's or the machine's.
-_CRASHES = (ArithmeticError, AssertionError, AttributeError, LookupError, RuntimeError, TypeError, ValueError)
-
-
-class _Forgetful(list[int]):
-    """Keeps what it began with: on links that are not FIFO no packet waits for another."""
-
-    def __setitem__(self, at: Any, value: Any) -> None:
-        pass
-
-
-_FAILURES = (*_CRASHES, NodeFailed)
 
 
 class Simulation:
     """One run. `handled` counts the arrivals, submissions and timers that nodes handled; `notes` says why a run was
-    cut short."""
+    cut short. `observe` is given all rows in turn, those of some thousand events at a time."""
 
     def __init__(
         self,
@@ -123,7 +118,7 @@ class Simulation:
         self._oddities = [range(LAST) if link in outages else faulty[link] for link in range(len(links))]
         self._sent = [0] * len(links)
         # The arrival of the last packet, where links are FIFO.
-        self._free_from = [0] * len(links) if fifo else _Forgetful([0] * len(links))
+        self._free_from = latest_arrivals(len(links), fifo=fifo)
         self._clocks = local_clocks([schedule.clock(node) for node in range(len(nodes))])
         self._alarms: list[int | None] = [None] * len(nodes)  # the deadline that a timer is set for
         # Of what is planned, latest first, one or more are in the heap: all of it would be most of the heap.
@@ -176,17 +171,26 @@ class Simulation:
     def _first_deadline(self, now: int, node: NodeId) -> int | None:
         try:
             return self._next_deadline[node]()
-        except _FAILURES as error:
+        except FAILURES as error:
             raise self._failed(now, node, error) from error
 
     def _go_on(self, most: int) -> bool:
-        """Take up to `most` events; returns whether the end was reached."""
+        """Take up to `most` events, and show their rows; returns whether the end was reached."""
+        if self._observe is None:
+            return self._take(most)
+        for taken in range(0, most, _SHOWN):
+            if self._take(min(_SHOWN, most - taken)):
+                return True
+            self._show(self._observe)
+        return False
+
+    def _take(self, most: int) -> bool:
         # What happens for every packet is in this loop and in local variables: calls would cost more than what they do.
         heap, append, sources, targets, sent = self._heap, self.rows.append, self._sources, self._targets, self._sent
         free_from, delays, oddities, alarms = self._free_from, self._delays.drawn, self._oddities, self._alarms
         starts, drifts = [clock.start for clock in self._clocks], [clock.drift for clock in self._clocks]
         handle, next_deadline, caused, packet_tail = self._handle, self._next_deadline, self._caused, self._packet_tail
-        drifting, odd, observe = any(drifts), any(oddities), self._observe
+        drifting, odd = any(drifts), any(oddities)
         for _ in range(most):
             now, _, link, index, packet, tail = heappop(heap)
             node = targets[link] if link >= 0 else index
@@ -209,7 +213,7 @@ class Simulation:
             try:
                 effects = handle[node](event)
                 deadline = next_deadline[node]()
-            except _FAILURES as error:
+            except FAILURES as error:
                 raise self._failed(now, node, error) from error
             self.handled += 1
             for effect in effects:
@@ -235,8 +239,6 @@ class Simulation:
                     self._note(now, clock, node, effect)
             if deadline != alarms[node]:
                 self._arm(now, node, deadline)
-            if observe is not None:
-                self._show(observe)
         self._now, self._last = now, node
         return False
 
@@ -361,14 +363,14 @@ class Simulation:
             heappush(self._heap, (when, self._caused(), TIMER, node, deadline, ()))
 
     def _show(self, observe: Observer) -> None:
-        for position in range(self._shown, len(self.rows)):
-            observe(position, self.rows[position])
-        self._shown = len(self.rows)
+        if new := self.rows[self._shown :]:
+            self._shown += len(new)
+            observe(new)
 
     def _failed(self, now: int, node: NodeId, error: Exception) -> NodeFailed:
         self._now = now
-        how = str(error) if isinstance(error, NodeFailed) else _crash(error)
-        return NodeFailed(f"node {node} ({self._schedule.topology.nodes[node].name}) failed at {now} ns: {how}")
+        name = self._schedule.topology.nodes[node].name
+        return NodeFailed(f"node {node} ({name}) failed at {now} ns: {said_of(error)}")
 
     def _finish(self) -> None:
         """Close the trace: clean when nothing was cut short, quiescent when no message was left in flight, not even
@@ -385,8 +387,3 @@ class Simulation:
         self.rows.append((end, ABSENT, ABSENT, _ENDED, ABSENT, ABSENT, *self._recorder.ended(flags)))
         if self._observe is not None:
             self._show(self._observe)
-
-
-def _crash(error: Exception) -> str:
-    frame = traceback.extract_tb(error.__traceback__)[-1]
-    return f"{type(error).__name__}: {error} ({Path(frame.filename).name}:{frame.lineno})"

@@ -182,10 +182,9 @@ def test_what_is_not_there_is_refused_with_its_row(protocol: str, column: str, e
             with pytest.raises(BadInput, match=sentence):
                 way_in(damaged, place="here")
         online = Judging(trace.header, "here")
-        for at, row in enumerate(damaged.rows[:position]):
-            online.observe(at, row)
+        online.observe(damaged.rows[:position])
         with pytest.raises(BadInput, match=sentence):
-            online.observe(position, damaged.rows[position])
+            online.observe(damaged.rows[position:])
         columns = columns_of_rows(damaged.rows, names)
         with pytest.raises(BadInput, match=f"row {position + 7} has {column}"):
             row_rules(protocol, trace.header.topology).refuse(columns, base=7)

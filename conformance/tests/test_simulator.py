@@ -233,13 +233,6 @@ def test_a_duplicated_packet_arrives_twice() -> None:
     assert [row[KIND] for row in rows].count(Kind.DELIVERED) == 2
 
 
-def test_an_observer_sees_every_row_with_its_position() -> None:
-    seen: list[tuple[int, Row]] = []
-    trace = simulate(busy(star(3)), make_core, lambda position, row: seen.append((position, row)))
-
-    assert seen == list(enumerate(trace.rows))
-
-
 class Restless(Relay):
     """Asks for the past, always."""
 
