@@ -16,6 +16,7 @@ from typing import Any
 import pytest
 from hypothesis import settings
 
+from scatterproof.conformance import judge
 from scatterproof.conformance.checks.compiled import Kernel
 from scatterproof.conformance.report.tests.browser import Open, Tab, launched, why_not
 from scatterproof.spec.plugins import PACKAGES
@@ -41,6 +42,8 @@ def pytest_addoption(parser: pytest.Parser) -> None:
 
 
 def pytest_configure(config: pytest.Config) -> None:
+    # `judge` stays with plain Python, as it is what compiled checks are compared with; what it takes later has its test.
+    judge.LOADED_ROWS = 1 << 62
     if config.getoption("interpreted"):
 
         def run(kernel: Kernel, *around: Any, **more: Any) -> Any:
