@@ -42,7 +42,7 @@ def pytest_addoption(parser: pytest.Parser) -> None:
 
 
 def pytest_configure(config: pytest.Config) -> None:
-    # `judge` stays with plain Python, as it is what compiled checks are compared with; what it takes later has its test.
+    # `judge` stays with plain Python, which compiled checks are compared with. What it takes later has its own test.
     judge.LOADED_ROWS = 1 << 62
     if config.getoption("interpreted"):
 
