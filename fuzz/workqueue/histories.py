@@ -9,6 +9,7 @@ from __future__ import annotations
 import heapq
 from collections.abc import Callable, Mapping
 from contextlib import suppress
+from functools import partial
 from random import Random
 
 from msgspec.structs import replace
@@ -27,9 +28,10 @@ from scatterproof.spec.core import (
     Return,
     Send,
     TimerFired,
+    node_config,
 )
 from scatterproof.spec.schedule import Call
-from scatterproof.spec.topology import NodeId, Topology
+from scatterproof.spec.topology import NodeId, Topology, route
 from scatterproof.spec.trace import ABSENT, Header, Kind, Order, Row, Trace, schema
 from scatterproof.spec.workqueue.messages import COLUMNS, CallName, Packet
 
@@ -94,10 +96,11 @@ class Run:
         """count: how many calls are made. most: by how many of the clients; by all when left out."""
         self.draw, self.rows, self.made = draw, list[Row](), 0
         self.later = list[tuple[int, int, int, Callable[[], None]]]()
-        self.network, self.parameters = network, {"retry_ns": 1, "tries": 1, **parameters}
-        seen = list[tuple[int, int]]()
-        self.clients = {node: Client(self._config(node), seen) for node in self.network.clients()}
-        self.store, self.carried_out, self.recorder = make_store(self._config(STORE)), 0, Recorder()
+        self.parameters: dict[str, Parameter] = {"retry_ns": 1, "tries": 1, **parameters}
+        seen, routes = list[tuple[int, int]](), route(network)
+        config = partial(node_config, topology=network, routes=routes, protocol="workqueue", parameters=self.parameters)
+        self.clients = {node: Client(config(node), seen) for node in network.clients()}
+        self.store, self.carried_out, self.recorder = make_store(config(STORE)), 0, Recorder()
         self.acting = draw.sample(network.clients(), most) if most else network.clients()
         self.now, self.count = 0, count
 
@@ -191,19 +194,6 @@ class Run:
 
     def drawn(self, client: Client, node: NodeId) -> Call:
         raise NotImplementedError
-
-    def _config(self, node: NodeId) -> NodeConfig:
-        egress = tuple(self.network.egress(node))
-        return NodeConfig(
-            node=node,
-            role=self.network.nodes[node].role,
-            protocol="workqueue",
-            ingress=tuple(self.network.ingress(node)),
-            egress=egress,
-            next_link=tuple((self.network.links[link].target, link) for link in egress),
-            reaching=((),) * len(egress),
-            parameters=self.parameters,
-        )
 
 
 class GroupRun(Run):
