@@ -209,8 +209,7 @@ def _sooner(trace: Trace) -> Kernel | None:
         return None
     found, around = kernel(header.protocol), load(header.protocol).surroundings(header)
     try:
-        needed = [part for part in found.parts if part.applies(around) and "module" not in vars(part)]
-        return found if all(part.is_compiled for part in needed) else None
+        return found if all(part.is_at_hand for part in found.parts if part.applies(around)) else None
     except CannotRun:  # there is no folder for what is compiled
         return None
 

@@ -104,6 +104,11 @@ class CompiledPart:
         """Whether some process has compiled it on this machine, and left it in the cache."""
         return self._mark.exists()
 
+    @property
+    def is_at_hand(self) -> bool:
+        """Whether this process has loaded it, or needs to do no more than that."""
+        return "module" in vars(self) or self.is_compiled
+
     def _judge_first(self, *arguments: Any) -> tuple[int, int]:
         """Of processes that need it at once, one compiles it, and the others find it in the cache."""
         with self._path.open("rb") as held:
