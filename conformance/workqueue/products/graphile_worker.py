@@ -140,13 +140,8 @@ def _why_not(module: Path, command: Sequence[str]) -> str | None:
 
 def _play(server: Postgres, prefix: Path, folder: Path, name: str, steps: Sequence[Call | Step], seed: int) -> Trace:
     server.database(name)
-    driver = Driver([str(server.folder), ROLE, name], prefix, folder / name)
-    try:
-        for step in steps:
-            driver.make(step)
-    finally:
-        driver.end()
-    return driver.history.trace(seed, f"Graphile Worker {version('graphile-worker', prefix)}")
+    history = Driver([str(server.folder), ROLE, name], prefix, folder / name).play(steps)
+    return history.trace(seed, f"Graphile Worker {version('graphile-worker', prefix)}")
 
 
 def _served(prefix: Path) -> Callable[[Path], AbstractContextManager[Play]]:

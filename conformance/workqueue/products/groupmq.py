@@ -176,13 +176,8 @@ def _serve(folder: Path) -> Iterator[Play]:
     with redis_server(folder) as redis:
 
         def play(name: str, steps: Sequence[Call | Step], seed: int) -> Trace:
-            driver = Driver(redis.port, name, folder / name)
-            try:
-                for step in steps:
-                    driver.make(step)
-            finally:
-                driver.end()
-            return driver.history.trace(seed, f"GroupMQ {version('groupmq')}")
+            history = Driver(redis.port, name, folder / name).play(steps)
+            return history.trace(seed, f"GroupMQ {version('groupmq')}")
 
         yield play
 

@@ -218,13 +218,8 @@ def why_not() -> str | None:
 
 
 def play(server: Postgres, folder: Path, name: str, steps: Sequence[Call | Step], seed: int = 0) -> Trace:
-    driver = Driver(server.database(name), folder / name)
-    try:
-        for step in steps:
-            driver.make(step)
-    finally:
-        driver.end()
-    return driver.history.trace(seed, f"procrastinate {importlib.metadata.version('procrastinate')}")
+    history = Driver(server.database(name), folder / name).play(steps)
+    return history.trace(seed, f"procrastinate {importlib.metadata.version('procrastinate')}")
 
 
 @contextmanager

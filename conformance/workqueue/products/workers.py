@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import time
 from abc import ABC, abstractmethod
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 from enum import Enum
 from typing import Any, Generic, TypeVar
@@ -104,7 +104,20 @@ class Driver(ABC):
         """Whether workers have reported all jobs that they have begun."""
         return True
 
+    @abstractmethod
+    def end(self) -> None:
+        """End all that was started."""
+
     # ---------------------------------------------------------------- for all
+
+    def play(self, steps: Iterable[Any]) -> History:
+        """Carry out these steps, end what they have started, whatever comes, and return what was seen."""
+        try:
+            for step in steps:
+                self.make(step)
+        finally:
+            self.end()
+        return self.history
 
     def make(self, step: Any) -> None:
         if self._stands:
