@@ -168,9 +168,9 @@ def compiled_source(checks: Sequence[Check], columns: Sequence[str]) -> str:
     lines += [f"    {line}" for line in named.lasting]
     lines += [
         "    written = 0",
-        f"    last = broken.shape[0] - {len(checks)}",
+        f"    _last = broken.shape[0] - {len(checks)}",
         "    for row in range(start, stop):",
-        "        if written > last:",
+        "        if written > _last:",
         "            return row, written",
         "        position = base + row",
     ]
