@@ -16,7 +16,7 @@ from typing import NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from scatterproof.conformance.checks.compiled import CompiledRun, Kernel, Shown
+from scatterproof.conformance.checks.compiled import CompiledRun, Kernel, Limits, Shown
 from scatterproof.conformance.checks.online import Broken, Monitor
 from scatterproof.conformance.checks.rows import (
     RowRules,
@@ -133,14 +133,15 @@ def all_checks(plugin: Plugin) -> tuple[Check, ...]:
     return (*plugin.checks, *plugin.premises)
 
 
-def limits(header: Header, most: int) -> dict[int, int]:
+def limits(header: Header, most: int) -> Limits:
     """How many violations of a check are to be kept, by its number among `all_checks`: `most`, but of a premise the
     first alone where the trace lacks what it reads. So neither gaps nor violations fill the memory."""
     plugin = load(header.protocol)
     count = len(plugin.checks)
-    found = dict.fromkeys(range(count + len(plugin.premises)), most)
-    lacking = (at for at, premise in enumerate(plugin.premises) if _unrecorded(header, premise) is not None)
-    return found | {count + at: min(most, 1) for at in lacking}
+    found = np.full(count + len(plugin.premises), most)
+    lacking = [at for at, premise in enumerate(plugin.premises) if _unrecorded(header, premise) is not None]
+    found[count:][lacking] = min(most, 1)
+    return found
 
 
 def shown_at(header: Header) -> Shown | None:

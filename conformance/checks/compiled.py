@@ -10,7 +10,7 @@ import sys
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
 from functools import cached_property, lru_cache
-from itertools import pairwise
+from itertools import compress
 from pathlib import Path
 from types import ModuleType
 from typing import Any
@@ -33,16 +33,17 @@ from scatterproof.conformance.checks.source import (
 from scatterproof.conformance.checks.spread import Spread
 from scatterproof.conformance.checks.step import Check
 from scatterproof.conformance.checks.surroundings import Surroundings
-from scatterproof.conformance.checks.tables import grown, is_full
+from scatterproof.conformance.checks.tables import capacity_of, clear, grown, is_full
 from scatterproof.spec.files import cache_folder, write_atomically
 
 Column = npt.NDArray[np.int64]
 Columns = Mapping[str, Column]
-State = tuple[Column, ...]
+Limits = npt.NDArray[np.int64]
 Shown = npt.NDArray[np.bool_]
 
 ROOM = 4096  # violations handed over at a time
 NO_LIMIT = 1 << 62
+MOST_SPARE = 1 << 12  # buckets of a table that the next run is given
 
 
 class Kernel:
@@ -63,15 +64,13 @@ class Kernel:
         self.parts = tuple(CompiledPart(checks, numbers, columns) for numbers in groups.values())
         self.interpreted = Interpreted(checks, columns)
 
-    def run(
-        self, around: Surroundings, limits: Mapping[int, int] | None = None, shown: Shown | None = None
-    ) -> CompiledRun:
+    def run(self, around: Surroundings, limits: Limits | None = None, shown: Shown | None = None) -> CompiledRun:
         """The state of one run.
 
-        limits: by a check's number, how many of its violations are kept; all where it is not named. All are counted.
+        limits: of shape (checks,), how many of a check's violations are kept; None for all. All are counted.
         shown: of shape (checks, nodes), whether a violation of that check counts in rows of that node.
         """
-        return CompiledRun(self, around, limits or {}, shown)
+        return CompiledRun(self, around, limits, shown)
 
 
 class CompiledPart:
@@ -84,12 +83,25 @@ class CompiledPart:
         self._schema = columns
         self.columns = used_columns(self.checks, columns)
         self.around = used_surroundings(self.checks, columns)
-        self.tables = tuple(at for at, is_table in enumerate(are_tables(self.checks)) if is_table)
         self.judge: Callable[..., tuple[int, int]] = self._judge_first
+        self._spare: list[_Tables] = []
 
     def applies(self, around: Surroundings) -> bool:
         applies = around.get("applies")
         return applies is None or isinstance(applies, int) or bool(applies[self.places].any())
+
+    def tables(self) -> _Tables:
+        """Empty tables, for one run."""
+        return self._spare.pop() if self._spare else _Tables(self._empty, len(self.numbers))
+
+    def take_back(self, tables: _Tables) -> None:
+        """For the next run, whose tables then are as large as it may need: growing them breaks off a pass."""
+        tables.clear()
+        self._spare.append(tables)
+
+    @cached_property
+    def _empty(self) -> list[Column]:
+        return list(compress(self.module.fresh(1, 1), are_tables(self.checks)))
 
     @cached_property
     def module(self) -> Any:
@@ -123,7 +135,7 @@ class CompiledPart:
         reads."""
         if not self.is_compiled:
             row = _read_only(np.zeros(1, dtype=np.int64))
-            _PartRun(self, around, {}, None).feed(dict.fromkeys(self.columns, row), row)
+            _PartRun(self, around, None, None).feed(dict.fromkeys(self.columns, row), row)
             self._mark.touch()
 
     @property
@@ -135,7 +147,7 @@ class CompiledRun:
     """One run's state under a kernel; feed it the run's rows in order, in batches of any size."""
 
     def __init__(
-        self, kernel: Kernel, around: Surroundings, limits: Mapping[int, int], shown: Shown | None = None
+        self, kernel: Kernel, around: Surroundings, limits: Limits | None = None, shown: Shown | None = None
     ) -> None:
         self._count = len(kernel.checks)
         self._columns = kernel.columns
@@ -173,7 +185,7 @@ class CompiledRun:
     def state(self, check: str, name: str) -> npt.NDArray[np.int64]:
         """What a check of the first part keeps under this name; it changes with the next rows."""
         first = self._parts[0]
-        return first.state[state_place(first.part.checks, check, name)]
+        return first.state(state_place(first.part.checks, check, name))
 
     @property
     def broken(self) -> list[Broken]:
@@ -185,30 +197,36 @@ class CompiledRun:
 class _PartRun:
     """One run's state under one part."""
 
-    def __init__(
-        self, part: CompiledPart, around: Surroundings, limits: Mapping[int, int], shown: Shown | None
-    ) -> None:
-        self.part = part
-        self._shown = None if shown is None else shown[list(part.numbers)]
-        self._left = np.array([limits.get(number, NO_LIMIT) for number in part.numbers], dtype=np.int64)
+    def __init__(self, part: CompiledPart, around: Surroundings, limits: Limits | None, shown: Shown | None) -> None:
+        self.part, self._tables = part, part.tables()
+        self._shown = None if shown is None else shown[part.places]
+        self._left = np.full(len(part.numbers), NO_LIMIT) if limits is None else limits[part.places]
         applies = around.get("applies")
         if not (applies is None or isinstance(applies, int)):
             # Violations of a clause that does not apply are of no use to anybody.
-            self._left[applies[list(part.numbers)] == 0] = 0
-        self._around = tuple(around[name] for name in part.around)
-        self.state = _fresh(part, around["node_count"], around["link_count"])
+            self._left[applies[part.places] == 0] = 0
+        self._around = tuple([around[name] for name in part.around])
+        counts: Any = (around["node_count"], around["link_count"])
+        first, self._starts = _first_state(part, *counts)
+        self._state = first.copy()
         self._rows = 0
         self.held = np.zeros(len(part.numbers), dtype=np.int64)
         self.counts = np.zeros(len(part.numbers), dtype=np.int64)
         self.broken: list[Broken] = []
 
+    def __del__(self) -> None:
+        self.part.take_back(self._tables)
+
+    def state(self, place: int) -> Column:
+        return self._state[self._starts[place] : self._starts[place + 1]]
+
     def feed(self, columns: Columns, nodes: npt.NDArray[np.int64]) -> list[Broken]:
         before = len(self.broken)
         arrays = tuple(columns[name] for name in self.part.columns)
         count, row = len(arrays[0]), 0
-        room = np.empty((max(ROOM, len(self.held)), 6), dtype=np.int64)
+        run, room = (self._around, self._state, self._starts, self._tables.addresses, self.held), self._tables.room
         while True:
-            row, written = self.part.judge(arrays, row, count, self._rows, self._around, self.state, self.held, room)
+            row, written = self.part.judge(arrays, row, count, self._rows, *run, room)
             if written:
                 found = room[:written]
                 if self._shown is not None:
@@ -216,7 +234,7 @@ class _PartRun:
                 self.broken += map(Broken._make, self._kept(found).tolist())
             if row == count:
                 break
-            self._grow_full_tables()
+            self._tables.grow()
         self._rows += count
         return self.broken[before:]
 
@@ -234,31 +252,45 @@ class _PartRun:
         found[:, 0] = self.part.places[found[:, 0]]
         return found
 
-    def _grow_full_tables(self) -> None:
-        state = list(self.state)
-        for at in self.part.tables:
-            if is_full(state[at]):
-                state[at] = grown(state[at])
-        self.state = tuple(state)
 
+class _Tables:
+    """The tables of one part, which one run has after another; and room for violations.
 
-def _fresh(part: CompiledPart, nodes: Any, links: Any) -> State:
-    """A run's state, as views of one array: a copy of that takes a quarter of the time of making each by itself."""
-    first, ends, shapes = _first_state(part, nodes, links)
-    whole = first.copy()
-    state = [whole[start:end] for start, end in pairwise(ends)]
-    for at, shape in shapes:
-        state[at] = state[at].reshape(shape)
-    return tuple(state)
+    addresses: where the tables are.
+    """
+
+    def __init__(self, empty: Sequence[Column], checks: int) -> None:
+        self._empty, self._every = empty, list(empty)
+        self.addresses = np.zeros(len(empty), np.int64)
+        self.room = np.empty((max(ROOM, checks), 6), dtype=np.int64)
+        for number, table in enumerate(empty):
+            self._place(number, table.copy())
+
+    def grow(self) -> None:
+        """Those that are full."""
+        for number, table in enumerate(self._every):
+            if is_full(table):
+                self._place(number, grown(table))
+
+    def clear(self) -> None:
+        for number, table in enumerate(self._every):
+            if capacity_of(table) > MOST_SPARE:
+                self._place(number, self._empty[number].copy())
+            else:
+                clear(table)
+
+    def _place(self, number: int, table: Column) -> None:
+        self._every[number] = table
+        self.addresses[number] = table.ctypes.data
 
 
 @lru_cache(maxsize=256)
-def _first_state(part: CompiledPart, nodes: int, links: int) -> tuple[Column, list[int], list[tuple[int, Any]]]:
-    """The state of every run in a network of this size before its first row, in one array; where each ends in it; and
-    the shapes of the tables."""
-    made: State = part.module.fresh(nodes, links)
-    ends = [0, *np.cumsum([one.size for one in made]).tolist()]
-    return np.concatenate([one.ravel() for one in made]), ends, [(at, made[at].shape) for at in part.tables]
+def _first_state(part: CompiledPart, nodes: int, links: int) -> tuple[Column, Column]:
+    """The state of every run in a network of this size before its first row, but for tables, in one array: one copy
+    takes a quarter of the time of making each. And where each begins in it, and the last one ends."""
+    made, tables = part.module.fresh(nodes, links), are_tables(part.checks)
+    arrays = [one[:0] if is_table else one for one, is_table in zip(made, tables, strict=True)]
+    return np.concatenate(arrays), np.cumsum([0, *map(len, arrays)])
 
 
 def _read_only(column: npt.NDArray[np.int64]) -> npt.NDArray[np.int64]:

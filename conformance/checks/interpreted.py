@@ -24,11 +24,11 @@ class Interpreted:
     def run(
         self,
         around: Surroundings,
-        limits: Mapping[int, int] | None = None,
+        limits: npt.NDArray[np.int64] | None = None,
         shown: npt.NDArray[np.bool_] | None = None,
     ) -> InterpretedRun:
         """As `Kernel.run`."""
-        return InterpretedRun(self, around, limits or {}, shown)
+        return InterpretedRun(self, around, limits, shown)
 
 
 class InterpretedRun:
@@ -38,7 +38,7 @@ class InterpretedRun:
         self,
         everything: Interpreted,
         around: Surroundings,
-        limits: Mapping[int, int],
+        limits: npt.NDArray[np.int64] | None,
         shown: npt.NDArray[np.bool_] | None,
     ) -> None:
         applies, count = around.get("applies", 1), len(everything.checks)
@@ -64,7 +64,7 @@ class InterpretedRun:
             number = self._numbers[found.check]
             if self._shown is None or self._shown[number, columns["node"][found.position - base]]:
                 self._counts[number] += 1
-                if self._counts[number] <= self._limits.get(number, self._counts[number]):
+                if self._limits is None or self._counts[number] <= self._limits[number]:
                     self.broken.append(found._replace(check=number))
         return self.broken[before:]
 

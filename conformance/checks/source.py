@@ -120,8 +120,9 @@ def plain_source(checks: Sequence[Check], columns: Sequence[str]) -> str:
 def compiled_source(checks: Sequence[Check], columns: Sequence[str]) -> str:
     """Text of a module with `fresh(node_count, link_count)`, a run's state, and `judge(...)`, which goes over rows.
 
-    judge(columns, start, stop, base, around, state, held, broken) returns (next row, violations written): it stops
-    early when `broken`, of shape (room, 6), has no room for one more row's violations, or a table is full.
+    judge(columns, start, stop, base, around, state, starts, tables, held, broken) returns (next row, violations
+    written), early when `broken`, of shape (room, 6), has no room for those of one more row, or a table (by `tables`,
+    their addresses) is full. starts: where in `state` each state begins.
     """
     modules = sorted({unit.step.__module__ for unit in units(checks)})
     states, shown = _states(checks), used_columns(checks, columns)
@@ -141,29 +142,29 @@ def compiled_source(checks: Sequence[Check], columns: Sequence[str]) -> str:
 
     def guard(number: int, unit: Unit) -> list[str]:
         tables = [_named(number, name) for name, kind in unit.state.items() if isinstance(kind, Table)]
-        return [line for table in tables for line in (f"if {_is_full(table)}:", "    return row, written")]
+        return [line for table in tables for line in (f"if must_grow({table}):", "    return row, written")]
 
     calls = _dispatch(named, call, " " * 8, guard)
     lines = [
         "import numpy as np",
         "from numba import njit",
-        "from scatterproof.conformance.checks.tables import bare, empty_slots",
+        "from scatterproof.conformance.checks.tables import bare, behind, empty_table, must_grow, opened",
     ]
     lines += [f"import {module}" for module in modules] + named.imports
     # Called by `judge` alone: what Python or C would call them by is a sixth of the time that compiling takes.
     lines.append("inner = njit(_nrt=False, forceinline=True, no_cpython_wrapper=True, no_cfunc_wrapper=True)")
     for number, unit in enumerate(units(checks)):
         lines.append(f"step_{number} = inner({unit.step.__module__}.{unit.step.__name__}.step)")
-    lines += ["def fresh(node_count, link_count):"]
-    lines += [f"    {name} = {_compiled_state(kind)}" for name, kind in states]
+    lines += ["def fresh(node_count, link_count):", *(f"    {name} = {_compiled_state(kind)}" for name, kind in states)]
     lines += [f"    return ({''.join(name + ', ' for name, _ in states)})"]
     # Without numba's memory management: nothing is allocated here, and counting references would cost most of the time.
     lines += [
         "@njit(cache=True, nogil=True, _nrt=False)",
-        "def judge(columns, start, stop, base, around, state, held, broken):",
+        "def judge(columns, start, stop, base, around, state, starts, tables, held, broken):",
+        "    state = bare(state)",
     ]
     lines += [f"    {name} = bare(around[{at}])" for at, name in enumerate(used_surroundings(checks, columns))]
-    lines += [f"    {name} = bare(state[{at}])" for at, (name, _) in enumerate(states)]
+    lines += _opened(states)
     lines += [f"    column_{name} = bare(columns[{at}])" for at, name in enumerate(shown)]
     lines += [f"    {line}" for line in named.lasting]
     lines += [
@@ -181,12 +182,6 @@ def compiled_source(checks: Sequence[Check], columns: Sequence[str]) -> str:
 def _has_clients(columns: Sequence[str]) -> bool:
     """Whether some nodes are clients: in protocols with calls, whose rows have a number for each."""
     return "operation" in columns
-
-
-def _is_full(table: str) -> str:
-    """`scatterproof.conformance.checks.tables.is_full`, as text."""
-    last = f"{table}.shape[0] - 1"
-    return f"({table}[{last}, 0] + {table}[{last}, 2]) * 2 >= {last}"
 
 
 class _Names:
@@ -358,9 +353,21 @@ def _compiled_state(kind: StateKind) -> str:
         case Cell(initial):
             return _filled("1", initial)
         case Table(keys, fields, at_once):
-            return f"empty_slots({keys}, {fields}, {at_once})"
+            return f"empty_table({keys}, {fields}, {at_once})"
         case Bins(size):
             return f"np.zeros({size}, np.int64)"
+
+
+def _opened(states: Sequence[tuple[str, StateKind]]) -> list[str]:
+    """Lines by which `judge` finds them."""
+    lines, tables = [], 0
+    for at, (name, kind) in enumerate(states):
+        if isinstance(kind, Table):
+            lines.append(f"    {name} = opened(tables[{tables}], {1 + kind.keys + kind.fields})")
+            tables += 1
+        else:
+            lines.append(f"    {name} = behind(state, starts[{at}])")
+    return lines
 
 
 def _filled(size: str, initial: int) -> str:

@@ -7,6 +7,7 @@ judged."""
 
 from __future__ import annotations
 
+import ctypes
 import sys
 from collections.abc import Callable
 from random import Random
@@ -36,6 +37,37 @@ def bare(value: Any) -> Any:
     return value.view(_FromItsFront) if is_array else value
 
 
+class _Memory:
+    """A part of an array, from `first` on, which reaches back to what is in front of it and no further than `count`."""
+
+    def __init__(self, array: Any, first: int, count: int) -> None:
+        self._array, self._first, self._count = array, first, count
+
+    def _at(self, at: int) -> int:
+        assert -tables._HEAD <= at < self._count, f"{at} is outside"
+        return int(self._first + at)
+
+    def __getitem__(self, at: int) -> Any:
+        return self._array[self._at(at)]
+
+    def __setitem__(self, at: int, value: Any) -> None:
+        self._array[self._at(at)] = value
+
+
+def _behind(memory: Any, count: int) -> Any:
+    return memory.view(np.ndarray)[int(count) :].view(_FromItsFront)
+
+
+def opened(address: int, width: int) -> Any:
+    """As that of tables, of memory whose bounds are looked at."""
+    head = np.ctypeslib.as_array((ctypes.c_int64 * tables._HEAD).from_address(int(address)))
+    mask = int(head[tables._MASK])
+    assert head[tables._WIDTH] == width
+    slots, buckets = (mask + 1) // 2 * width, mask + 1
+    whole = np.ctypeslib.as_array((ctypes.c_int64 * (tables._HEAD + slots + buckets)).from_address(int(address)))
+    return _Memory(whole, tables._HEAD, slots), whole[tables._HEAD + slots :].view(_FromItsFront), mask, width
+
+
 def take_arrays() -> None:
     """Let all functions of tables be those that are compiled."""
 
@@ -44,14 +76,15 @@ def take_arrays() -> None:
 
     for name in ("change", "field", "find", "put", "remove", "room", "used"):
         setattr(tables, name, of_arrays(getattr(tables, f"_{name}")))
-    setattr(tables, "bare", bare)  # noqa: B010
-    home = tables._home
+    digest = tables._digest
 
-    def wrapping(key: Any, keys: int, mask: int) -> int:
+    def wrapping(key: Any, keys: int) -> int:
         """Python's own integers do not wrap."""
-        return int(home([np.int64(number) for number in key], keys, mask))
+        return int(digest([np.int64(number) for number in key], keys))
 
-    setattr(tables, "_home", wrapping)  # noqa: B010
+    own = {"bare": bare, "opened": opened, "behind": _behind, "_digest": wrapping}
+    for name, function in own.items():
+        setattr(tables, name, function)
     np.seterr(all="ignore")
 
 
