@@ -6,6 +6,7 @@ from __future__ import annotations
 import os
 from collections import Counter
 from collections.abc import Generator
+from functools import cache
 from pathlib import Path
 
 import pytest
@@ -14,27 +15,35 @@ from xdist.scheduler import LoadScopeScheduling
 from scatterproof.spec.errors import MachineBusy
 
 STEPS = pytest.StashKey[str]()
+SPARK = "SparkSession"
 
 
-def scope(nodeid: str) -> str:
-    """What one worker runs as a whole: all of `spark`, where a session costs seconds to start; else a test file."""
+def scope(nodeid: str, root: Path) -> str:
+    """What one worker runs as a whole: all files that use a Spark session, which costs seconds to start; else a test
+    file. root: what tests are named from."""
     file = nodeid.split("::", 1)[0]
-    return "spark" if file.startswith(("spark/", "scatterproof/spark/")) else file
+    return SPARK if _uses_spark(root / file) else file
 
 
-class ByFolderOrFile(LoadScopeScheduling):  # type: ignore[misc]  # xdist carries no types
+@cache
+def _uses_spark(file: Path) -> bool:
+    return SPARK in file.read_text(encoding="utf-8")
+
+
+class BySessionOrFile(LoadScopeScheduling):  # type: ignore[misc]  # xdist carries no types
     """One worker for each scope, in the order in which they were collected."""
 
     def _split_scope(self, nodeid: str) -> str:
-        return scope(nodeid)
+        return scope(nodeid, self.config.rootpath)
 
 
 @pytest.hookimpl(trylast=True)
-def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
     """Scopes with slow tests first, then those with many tests: a long one must not start last."""
-    many = Counter(scope(item.nodeid) for item in items)
-    slow = {scope(item.nodeid) for item in items if item.get_closest_marker("slow") is not None}
-    items.sort(key=lambda item: (scope(item.nodeid) not in slow, -many[scope(item.nodeid)]))
+    of = {item: scope(item.nodeid, config.rootpath) for item in items}
+    many = Counter(of.values())
+    slow = {of[item] for item in items if item.get_closest_marker("slow") is not None}
+    items.sort(key=lambda item: (of[item] not in slow, -many[of[item]]))
 
 
 @pytest.hookimpl(wrapper=True)
@@ -47,9 +56,9 @@ def pytest_runtest_call() -> Generator[None, None, None]:
 
 
 @pytest.hookimpl(optionalhook=True)
-def pytest_xdist_make_scheduler(config: pytest.Config, log: object) -> ByFolderOrFile:
+def pytest_xdist_make_scheduler(config: pytest.Config, log: object) -> BySessionOrFile:
     config.option.loadscopereorder = False  # it would put files with few tests last, however slow they are
-    return ByFolderOrFile(config, log)
+    return BySessionOrFile(config, log)
 
 
 def pytest_configure(config: pytest.Config) -> None:

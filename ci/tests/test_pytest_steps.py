@@ -6,12 +6,14 @@ from pathlib import Path
 
 import pytest
 
+from ci.pytest_steps import SPARK
+
 FILES = {
     "a_few/test_a.py": "def test_one(): ...\n",
     "b_many/test_b.py": "import pytest\n@pytest.mark.parametrize('n', range(3))\ndef test_many(n): ...\n",
     "c_slow/test_c.py": "import pytest\ndef test_quick(): ...\n@pytest.mark.slow\ndef test_slow(): ...\n",
-    "spark/test_d.py": "def test_one(): ...\n",
-    "spark/test_e.py": "def test_one(): ...\ndef test_two(): ...\ndef test_three(): ...\n",
+    "d_session/test_d.py": f"def test_one(session: '{SPARK}'): ...\n",
+    "e_session/test_e.py": f"def test_one(session: '{SPARK}'): ...\ndef test_two(): ...\ndef test_three(): ...\n",
 }
 
 
@@ -37,7 +39,8 @@ def test_slow_files_come_first_then_those_with_many_tests(tmp_path: Path) -> Non
     assert ended is pytest.ExitCode.OK
     assert list(dict.fromkeys(name.split("::")[0].split("/")[0] for name in collected.ids)) == [
         "c_slow",
-        "spark",
+        "d_session",
+        "e_session",
         "b_many",
         "a_few",
     ]
