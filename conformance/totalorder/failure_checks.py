@@ -31,7 +31,7 @@ from scatterproof.conformance.checks.tables import change, field, find, put, rem
 from scatterproof.conformance.totalorder.ingress_barriers import loss_registers, newest_barriers
 from scatterproof.conformance.totalorder.parameters import ENVIRONMENT_CODES
 from scatterproof.conformance.totalorder.rows import Net, Row
-from scatterproof.spec.totalorder.messages import NOT_SPOKEN, Environment, PacketKind
+from scatterproof.spec.totalorder.messages import Environment, PacketKind
 from scatterproof.spec.trace import ABSENT, Kind, Order
 
 DATA, NOTICE = int(PacketKind.DATA), int(PacketKind.NOTICE)
@@ -40,9 +40,11 @@ D6 = ENVIRONMENT_CODES[Environment.D6]  # its beacons carry no barrier
 
 
 @register_jitable
-def stays_up(stopped: int, heard_ns: int, time_ns: int, failure_timeout_ns: int) -> bool:
-    """Whether a host has never crashed, and something came to it lately."""
-    return not stopped and heard_ns >= 0 and not elapsed(heard_ns, time_ns, failure_timeout_ns)
+def note_who_stays_up(up: State, net: Net, nodes_stopped: State, last_heard: State, time_ns: int) -> None:
+    """Note of each node whether it is a host that has never crashed, and to which something came lately."""
+    for node in range(net.node_count):
+        heard = last_heard[node] >= 0 and not elapsed(last_heard[node], time_ns, net.failure_timeout_ns)
+        up[node] = 1 if net.node_is_host[node] and not nodes_stopped[node] and heard else 0
 
 
 @derive(
@@ -184,7 +186,7 @@ def undelivered(copies: TableState, up: State, node_count: int, what: int) -> tu
         "them down",
     ),
     derived=(scatterings, newest_barriers, loss_registers),
-    delivered_of=PerPair(NOT_SPOKEN),
+    delivered_of=PerPair(-1),
     least_cut=PerNode(-1),
     up=PerNode(0),
 )
@@ -206,6 +208,7 @@ def failure_stops_nobody(
     and nothing of a failed host strictly above the cut-off of its notice. Where beacons carry barriers, these have
     risen with the ack barriers.
 
+    delivered_of: by host and other host, the greatest timestamp of the other's that the host delivered; -1 for none.
     least_cut: by host, the least timestamp that notices discard, in ns; -1 for none.
     """
     if row.kind == SENT:
@@ -221,8 +224,7 @@ def failure_stops_nobody(
         return SILENT
     if not settled(row.flags) or failures_seen[0] == 0:
         return SILENT
-    for host in range(net.node_count):
-        up[host] = 1 if stays_up(nodes_stopped[host], last_heard[host], row.time_ns, net.failure_timeout_ns) else 0
+    note_who_stays_up(up, net, nodes_stopped, last_heard, row.time_ns)
     lacking, at = undelivered(copies, up, net.node_count, ALL)
     if lacking >= 0:
         return violated(0, lacking, -1, at)
@@ -264,8 +266,7 @@ def scattering_is_all_or_nothing(
     to have failed. At stake once something was submitted, and something failed."""
     if not settled(row.flags) or failures_seen[0] == 0:
         return SILENT
-    for host in range(net.node_count):
-        up[host] = 1 if stays_up(nodes_stopped[host], last_heard[host], row.time_ns, net.failure_timeout_ns) else 0
+    note_who_stays_up(up, net, nodes_stopped, last_heard, row.time_ns)
     for way, what in ((0, ONE), (1, NEVER_CAME)):
         lacking, delivered_at = undelivered(copies, up, net.node_count, what)
         if lacking >= 0:

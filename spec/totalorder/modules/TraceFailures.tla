@@ -95,7 +95,7 @@ Hand ==
 Speak ==
   /\ promised' = IF Barrier > promised[Link] THEN [promised EXCEPT ![Link] = Barrier] ELSE promised
   /\ said' = IF AckBarrier > said[Link] THEN [said EXCEPT ![Link] = AckBarrier] ELSE said
-  /\ cut' = IF Packet = "notice" /\ Number = 0 /\ Sender \in Net.hosts
+  /\ cut' = IF Packet = "notice" /\ Number = 0 /\ Sender \in Net.hosts /\ Timestamp # Absent
             THEN [cut EXCEPT ![Sender] = IF @ = Absent \/ Timestamp < @ THEN Timestamp ELSE @]
             ELSE cut
   /\ UNCHANGED <<handed, knows, came, delivered, lastKey, highest, stopped, anew, failed, heardUntil>>
