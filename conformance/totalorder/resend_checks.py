@@ -229,8 +229,8 @@ def lost_is_resent(
     told: Ints,
 ) -> Outcome:
     """A message sent again equals the message that was sent. After two equal acknowledgements it is sent again within a
-    beacon interval. In the end each message without an acknowledgement was sent again, unless a notice came that its
-    receiver has failed.
+    beacon interval. In the end each message without an acknowledgement was sent again, unless its sender or receiver
+    has stopped, or a notice came that the receiver has failed.
 
     waiting: (sender, receiver, number) -> (timestamp, digest, position, sent again, sender, receiver, number), until it
         is acknowledged.

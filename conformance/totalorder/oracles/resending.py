@@ -111,8 +111,7 @@ def lost_is_resent(trace: Trace) -> set[int]:
         event.number == acknowledged(whole, event.node, event.receiver, end) + 1
         and not any(_repeats(other, event) for other in own_data(whole))
         for event in own_data(whole)
-        if not event.resent and not whole.stopped(event.node) and not whole.stopped(event.receiver)
-        if not whole.fell_silent(event.node)
+        if not event.resent and not any(whole.stopped(end) or whole.fell_silent(end) for end in event.key[:2])
         if not any(told.node == event.node and told.sender == event.receiver for told in whole.notices)
     )
     return broken | positions(event for event in whole.of(Kind.ENDED) if forgotten and event.settled)

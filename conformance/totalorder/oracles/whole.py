@@ -159,7 +159,7 @@ class Whole(AnyWhole[Event]):
         """Whether the host sent nothing for the time-out before the end: where failures are handled, it has stopped
         (TO-FAIL)."""
         last = max([0] + [event.time_ns for event in self.sent if event.node == host])
-        return 0 < self.failure_timeout <= self.events[-1].time_ns - last
+        return any(0 < self.failure_timeout <= end.time_ns - last for end in self.of(Kind.ENDED))
 
     def _barrier(self, event: Event) -> int:
         fills = self.is_on("fill_barrier") and self.environment.data_carry_barriers
