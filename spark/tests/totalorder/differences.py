@@ -30,6 +30,9 @@ DIFFERENCES = Differences(
         "TO-COMPLETE.gap-seen-with-the-next-packet": Otherwise(judgement=Judgement.CANNOT_RUN, why=_PROXY),
         "TO-COMPLETE.kept-after-the-switch-began-anew": Otherwise(judgement=Judgement.ACCEPTED, why=_ANEW),
         "TO-COMPLETE.kept-though-the-switch-came-back": Otherwise(judgement=Judgement.ACCEPTED, why=_ANEW),
+        "TO-COMPLETE.no-way-of-data-leads-to-the-receiver": Otherwise(
+            position=5, why="the switch forwards in row 5 what never arrived there, which no check asks"
+        ),
         "TO-FAIL.barriers-held-down": Otherwise(
             judgement=Judgement.ACCEPTED, why="that barriers must rise again at some time is no invariant of a trace"
         ),

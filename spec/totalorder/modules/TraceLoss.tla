@@ -73,7 +73,7 @@ Current(h) == Max(BeaconBarrier(Clock, last[h]), Promised(h))
 (* May a message be delivered by what the links have said? *)
 DeliverableUnderLoss(t, h) ==
   \/ t <= LeastAck(Net.ingress[h])
-  \/ RecordDue(Net.ingress[h]) = 0 /\ Deliverable(t, LeastOf(h))
+  \/ RecordDue(Net.ingress[h]) = 0 /\ IsPassed(t, h)
 -----------------------------------------------------------------------------
 (* Barrier and ack barrier: whether a packet carries each. *)
 Carries == <<Barrier # Absent, AckBarrier # Absent>>
@@ -180,7 +180,7 @@ LossDeliverKeeps ==
       ack == LeastAck(Net.ingress[h])
   IN
   [DeliverBelowBarrier |->                                                      \* TO-DELIVER
-     knows /\ record = 0 => Timestamp <= ack \/ (Net.ingress[h] # {} /\ Deliverable(Timestamp, LeastOf(h))),
+     knows /\ record = 0 => Timestamp <= ack \/ IsPassed(Timestamp, h),
    FlaggedDeliverAtAckBarrier |-> knows /\ record # 0 => Timestamp <= ack,       \* TO-FLAG-RX
    ReceiverNoticesLoss |->                                                      \* TO-LASTHOP
      knows /\ GreatestShown(Net.ingress[h]) > ack => Timestamp <= ack,
