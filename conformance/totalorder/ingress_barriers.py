@@ -51,8 +51,6 @@ def shows_gap(row: Row, highest_seq: State, begun: State) -> int:
 
 
 @derive(
-    "gap",
-    "noticed",
     kinds=(Kind.ARRIVED, Kind.RESTARTED),
     highest_seq=PerLink(-1),
     begun=PerLink(0),
@@ -80,9 +78,8 @@ def loss_registers(
     greatest_heard: State,
     unseen: State,
     gaps: State,
-) -> tuple[int, int]:
-    """The other registers of each ingress link, all of them maxima. Returns whether this packet shows a gap in the
-    link's numbers, and the record that the gap makes: the packet's `greatest`, in ns.
+) -> None:
+    """The other registers of each ingress link, all of them maxima.
 
     A node that begins anew does not know which number is next, so that the first packet of each link shows a gap there.
     So does the first packet of a node that has begun anew: its numbers begin anew, and what it held is lost.
@@ -100,7 +97,7 @@ def loss_registers(
     gaps: in all, how many packets showed a gap.
     """
     if not net.loses:
-        return (0, NO_LOSS)
+        return
     if row.kind != ARRIVED:
         for at in range(net.ingress_first[row.node], net.ingress_first[row.node + 1] if row.link == ABSENT else 0):
             its = net.ingress_links[at]
@@ -108,7 +105,7 @@ def loss_registers(
             newest_ack[its], newest_ack_at[its] = NOT_SPOKEN, row.position
             for registers in (record, gap_record, most, greatest_heard):
                 registers[its] = NO_LOSS
-        return (0, NO_LOSS)
+        return
     gap = shows_gap(row, highest_seq, begun)
     greatest_heard[row.link] = max(greatest_heard[row.link], row.greatest)
     if gap or unseen[row.link]:
@@ -123,7 +120,6 @@ def loss_registers(
         record[row.link], record_at[row.link] = told, row.position
     if row.ack_barrier > newest_ack[row.link]:
         newest_ack[row.link], newest_ack_at[row.link] = row.ack_barrier, row.position
-    return (gap, max(row.greatest, NO_LOSS) if gap else NO_LOSS)
 
 
 @register_jitable

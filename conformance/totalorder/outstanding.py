@@ -130,6 +130,6 @@ def outstanding_messages(
         while at >= 0:
             slot = find(unacknowledged, (at,))
             its, on = field(unacknowledged, slot, TIMESTAMP), field(unacknowledged, slot, LINK)
-            if least_at[on] < 0 or its < least[on] or (its == least[on] and at < least_at[on]):
+            if least_at[on] < 0 or its < least[on]:
                 least[on], least_at[on] = its, at
             at = field(unacknowledged, slot, AFTER)
