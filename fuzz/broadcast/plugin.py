@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from scatterproof.fuzz.broadcast.drawn import drawn_history
 from scatterproof.fuzz.broadcast.equivalences import EQUIVALENCES, ON_CLAIMS
 from scatterproof.fuzz.broadcast.mutants import MUTANTS
 from scatterproof.fuzz.broadcast.strategies import schedules
@@ -27,4 +28,5 @@ PLUGIN = FuzzPlugin(
     max_events=5_000,
     breaks=_TABLES.breaks,
     areas=_TABLES.areas,
+    history=drawn_history,
 )

@@ -6,6 +6,7 @@ from scatterproof.conformance.network.incidents import failures, outages, stops
 from scatterproof.fuzz.protocol import FuzzPlugin, RuleGroup, nodes_with
 from scatterproof.fuzz.tables import tables_of
 from scatterproof.fuzz.totalorder import loss_mutants, mutants, variant_mutants
+from scatterproof.fuzz.totalorder.drawn import drawn_history
 from scatterproof.fuzz.totalorder.equivalences import EQUIVALENCES
 from scatterproof.fuzz.totalorder.machines import machines
 from scatterproof.fuzz.totalorder.strategies import (
@@ -63,4 +64,5 @@ PLUGIN = FuzzPlugin(
     beyond=beyond,
     breaks=_TABLES.breaks,
     areas=_TABLES.areas,
+    history=drawn_history,
 )
