@@ -241,5 +241,5 @@ def drawn_history(number: int) -> Trace:
     run = _Run(draw)
     run.run(draw.choice(_STEPS))
     trace = run.trace(run.parameters)
-    # Whom processes depend on is told by their numbers.
+    # The list of dependencies has the numbers that processes have now.
     return renumbered(trace) if draw.random() < 0.3 and "dependencies" not in run.parameters else trace
