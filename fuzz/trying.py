@@ -39,7 +39,9 @@ SCHEDULES, FIRST = 400, 60
 # A mutant's run is cut at this multiple of the core's own number of rows, plus this number.
 _TIMES_AS_MANY, _MORE_EVENTS = 20, 2_000
 RUN_S = 2.0  # CPU time of one run
-_ALL_S = 120  # of one mutant
+# CPU time of one mutant: `_AT_FIRST_S`, `_EACH_S` for each run that may be made, and `_ALL_S` at the most. Others take
+# some ms a run; one that is late in every run by less than `RUN_S` would take it all, however few there are.
+_ALL_S, _AT_FIRST_S, _EACH_S = 120, 10, 0.05
 _MORE_BYTES = 1 << 30
 
 
@@ -256,7 +258,8 @@ def _child(bench: AnyBench[GivenT], mutant: CoreMutant, stimuli: Sequence[GivenT
     """Never returns, so that nothing the parent holds is ended a second time here."""
     try:
         signal.signal(signal.SIGTERM, signal.SIG_DFL)
-        resource.setrlimit(resource.RLIMIT_CPU, (_ALL_S, _ALL_S + 5))
+        most = min(_ALL_S, int(_AT_FIRST_S + _EACH_S * len(stimuli)))
+        resource.setrlimit(resource.RLIMIT_CPU, (most, most + 5))
         with open("/proc/self/statm") as file:
             used = int(file.read().split()[0]) * resource.getpagesize()
         resource.setrlimit(resource.RLIMIT_AS, (used + _MORE_BYTES, used + _MORE_BYTES))

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import time
 from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import Path
@@ -258,6 +259,22 @@ def test_a_mutant_without_end_is_cut(bench: CoreBench, monkeypatch: pytest.Monke
     )
     assert found.outcome is TriedOutcome.BY_CRASH
     assert "RanAway" in found.why
+
+
+def test_a_mutant_late_in_every_run_is_cut_after_a_time_that_goes_with_their_number(
+    bench: CoreBench, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def late(_stimulus: object, found: Tried) -> Tried:
+        begun = time.process_time()
+        while time.process_time() < begun + 0.5:
+            pass
+        return found
+
+    monkeypatch.setattr(trying, "_AT_FIRST_S", 1)
+    monkeypatch.setattr(bench, "meet", late)
+    found = tried(bench, "rules:majority", "return False")
+    assert (found.outcome, found.why) == (TriedOutcome.BY_CRASH, "its process ended")
+    assert 1 <= found.cpu_s < 2 + trying._EACH_S * found.reached < 0.5 * found.reached
 
 
 def test_a_case_in_which_nothing_happens_any_more_is_told_apart(bench: CoreBench) -> None:
