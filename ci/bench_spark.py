@@ -108,7 +108,8 @@ def _mine(corpus: Path) -> None:
 
 def _judge(parts: Sequence[Part]) -> None:
     for part in parts:
-        judge_part(part)
+        for run in judge_part(part):
+            run.results()
 
 
 def _kernel_seconds(trace: Trace, copies: int) -> float:

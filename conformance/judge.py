@@ -8,10 +8,9 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from functools import cache, partial
-from operator import attrgetter, itemgetter
-from string import Formatter
-from typing import NamedTuple
+from functools import cache
+from itertools import repeat
+from operator import attrgetter
 
 import numpy as np
 import numpy.typing as npt
@@ -28,6 +27,7 @@ from scatterproof.conformance.checks.rows import (
 from scatterproof.conformance.checks.step import Check
 from scatterproof.conformance.protocol import Plugin, load
 from scatterproof.conformance.verdict import ClauseResult, Verdict, Violation
+from scatterproof.conformance.wording import Told, sentences
 from scatterproof.spec.errors import BadInput, CannotRun
 from scatterproof.spec.topology import NodeId, Role
 from scatterproof.spec.trace import ABSENT, Header, Kind, Order, Row, Trace, schema
@@ -36,9 +36,7 @@ SHOWN = 10  # violations of a clause that are put into words; all are counted
 LOADED_ROWS = 60_000  # are judged in plain Python while compiled checks are loaded: half a second, at 8 us a row
 _asked: Counter[str] = Counter()  # rows that `judge` was asked about, by protocol
 
-# What a way's sentence names, and of a violation; all else is a column of its row.
-_OF_VIOLATIONS = {"position": "position", "expected": "expected", "expected_node": "expected", "found": "found"}
-_NODES = frozenset({"expected_node", "node", "sender", "receiver"})
+_POSITION = Broken._fields.index("position")
 
 RowAt = Callable[[int], Row]
 
@@ -229,53 +227,73 @@ def conclude(
 ) -> list[ClauseResult]:
     """The verdicts, from what monitor or kernel of `all_checks` counted and found. `rows` need hold only the rows of
     `broken`. counts: how many violations the trace shows, by the number of the check, where `broken` has not all."""
-    doubtful = _doubtful(plugin, header, broken, rows, place)
     shown_where = shown_at(header)
     if shown_where is not None:
         at = plugin.columns.index("node")
         broken = [found for found in broken if shown_where[found.check, rows[found.position][at]]]
     of_check = Counter(violation.check for violation in broken) if counts is None else counts
-    results: list[ClauseResult] = []
-    first: dict[int, list[Broken]] = {}
+    first: dict[int, list[tuple[int, ...]]] = {}
     for violation in sorted(broken, key=attrgetter("position")):
         kept = first.setdefault(violation.check, [])
-        if len(kept) < shown:
-            kept.append(violation)
+        if len(kept) < (shown if violation.check < len(plugin.checks) else 1):
+            kept.append((*violation, *rows[violation.position]))
+    told = {number: np.array(kept, dtype=object).T for number, kept in first.items() if kept}
+    return conclude_told(plugin, header, held, of_check, told, place=place, worded=worded)
+
+
+def conclude_told(
+    plugin: Plugin,
+    header: Header,
+    held: Sequence[int],
+    counts: Mapping[int, int] | Sequence[int],
+    told: Mapping[int, Told],
+    *,
+    place: str = "trace",
+    worded: bool = True,
+) -> list[ClauseResult]:
+    """As `conclude`. told: by the number of the check, those of its violations that are shown, in the order of rows.
+    counts: of what the trace shows."""
+    doubtful = _doubtful(plugin, header, told, place)
+    results: list[ClauseResult] = []
     complete = _lacks_nothing(header)
     for number, (check, inapplicable) in enumerate(zip(plugin.checks, plugin.reasons(header), strict=True)):
-        if check.doubt and not of_check[number]:
+        count, mine = counts[number], told.get(number)
+        if check.doubt and not count:
             continue  # nothing is left open: the clause's other checks say what there is to say
         if inapplicable is None:
-            verdict, reason = _verdict(plugin, header, check, held[number], of_check[number], doubtful, complete)
+            verdict, reason = _verdict(plugin, header, check, held[number], count, doubtful, complete)
         else:
             verdict, reason = Verdict.NOT_APPLICABLE, inapplicable
         violations: tuple[Violation, ...] = ()
-        if verdict is Verdict.FAIL:
-            words = partial(_words, plugin, header, check, rows) if worded else partial(_bare_words, check)
-            violations = tuple(
-                [Violation(check.clause, one.position, *one[3:], words(one)) for one in first.get(number, ())]
-            )
-        doubts = first.get(number, ()) if check.doubt else ()
-        if verdict is Verdict.INCONCLUSIVE and doubts and worded:
-            reason = _words(plugin, header, check, rows, doubts[0])
-        fails = of_check[number] if verdict is Verdict.FAIL else 0
+        if verdict is Verdict.FAIL and mine is not None:
+            violations = _violations(plugin, header, check, mine, worded=worded)
+        if verdict is Verdict.INCONCLUSIVE and check.doubt and mine is not None and worded:
+            reason = sentences(plugin.name, header, check, mine[:, :1])[0]
+        fails = count if verdict is Verdict.FAIL else 0
         # A pass over the rows may count for a clause that says nothing of them.
         holds = 0 if verdict is Verdict.NOT_APPLICABLE else held[number]
         results.append(ClauseResult(check.clause, check.name, verdict, holds, violations, reason, fails))
     return results
 
 
-def _doubtful(
-    plugin: Plugin, header: Header, broken: Sequence[Broken], rows: Sequence[Row] | Mapping[int, Row], place: str
-) -> set[int]:
+def _violations(plugin: Plugin, header: Header, check: Check, told: Told, *, worded: bool) -> tuple[Violation, ...]:
+    _, positions, _, expected, found, witnesses = told[: len(Broken._fields)].tolist()
+    said = (
+        sentences(plugin.name, header, check, told)
+        if worded
+        else [f"row {position} breaks {check.clause}" for position in positions]
+    )
+    return tuple(map(Violation, repeat(check.clause), positions, expected, found, witnesses, said))
+
+
+def _doubtful(plugin: Plugin, header: Header, told: Mapping[int, Told], place: str) -> set[int]:
     """The kinds of which a premise is broken; BadInput where nothing that the trace lacks explains that."""
     kinds: set[int] = set()
-    for violation in broken:
-        if violation.check < len(plugin.checks):
-            continue
-        premise = plugin.premises[violation.check - len(plugin.checks)]
+    count = len(plugin.checks)
+    for number in sorted((at for at in told if at >= count), key=lambda at: int(told[at][_POSITION, 0])):
+        premise = plugin.premises[number - count]
         if _unrecorded(header, premise) is None:
-            raise BadInput(f"{place}: {_words(plugin, header, premise, rows, violation)}")
+            raise BadInput(f"{place}: {sentences(plugin.name, header, premise, told[number][:, :1])[0]}")
         # A trace that owns up to gaps, or to less order, is not refused for them.
         if header.order.includes(premise.order):
             kinds |= set(premise.kinds)
@@ -338,53 +356,3 @@ def _lacking(header: Header, check: Check) -> Iterator[tuple[str, NodeId]]:
         for number, node in enumerate(nodes):
             if node.role in roles and number not in recorded:
                 yield name, number
-
-
-def _words(
-    plugin: Plugin, header: Header, check: Check, rows: Sequence[Row] | Mapping[int, Row], violation: Broken
-) -> str:
-    """Five parts: clause, trace row, expected and found within the way's sentence, witness."""
-    pattern = _pattern(plugin.name, check.clause, check.ways[violation.code - 2])
-    told: list[int | str] = list(pattern.told((*violation, *rows[violation.position])))
-    nodes, links = header.topology.nodes, header.topology.links
-    for at in pattern.nodes:
-        told[at] = nodes[number].name if 0 <= (number := int(told[at])) < len(nodes) else f"number {number}"
-    for at in pattern.links:
-        ends = links[number] if 0 <= (number := int(told[at])) < len(links) else None
-        told[at] = f"{nodes[ends.source].name}->{nodes[ends.target].name}" if ends else f"number {number}"
-    said = pattern.text % tuple(told)
-    return f"{said} (see row {violation.witness})" if violation.witness >= 0 else said
-
-
-def _bare_words(check: Check, violation: Broken) -> str:
-    return f"row {violation.position} breaks {check.clause}"
-
-
-class _Pattern(NamedTuple):
-    """A way's sentence, taken apart once: a corpus may break a clause millions of times.
-
-    text: with %s for each value.
-    told: takes these values out of a violation and its row, one behind the other.
-    nodes, links: which of the values are such.
-    """
-
-    text: str
-    told: Callable[[tuple[int, ...]], tuple[int, ...]]
-    nodes: tuple[int, ...]
-    links: tuple[int, ...]
-
-
-@cache
-def _pattern(protocol: str, clause: str, way: str) -> _Pattern:
-    own, columns = Broken._fields, schema(protocol).columns
-    parsed = list(Formatter().parse(f"{clause}, row {{position}} at {{time_ns}} ns: {way}"))
-    names = [name for _, name, _, _ in parsed if name]
-    places = [
-        own.index(_OF_VIOLATIONS[name]) if name in _OF_VIOLATIONS else len(own) + columns.index(name) for name in names
-    ]
-    return _Pattern(
-        text="".join(said.replace("%", "%%") + ("%s" if name else "") for said, name, _, _ in parsed),
-        told=itemgetter(*places),
-        nodes=tuple(at for at, name in enumerate(names) if name in _NODES),
-        links=tuple(at for at, name in enumerate(names) if name == "link"),
-    )

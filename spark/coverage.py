@@ -134,7 +134,7 @@ def _known(protocol: str, entries: Sequence[RunEntry]) -> dict[str, set[str]]:
 def _pairs(
     one: Sequence[str], other: Sequence[str], ones: Iterable[str], others: Sequence[str], impossible: set[str]
 ) -> CoveragePart:
-    counts = Counter(f"{a} and {b}" for a, b in zip(one, other, strict=True))
+    counts = {f"{a} and {b}": count for (a, b), count in Counter(zip(one, other, strict=True)).items()}
     every = (f"{a} and {b}" for a in ones for b in others)
     return _part(counts, [pair for pair in every if pair not in impossible])
 

@@ -10,18 +10,24 @@ import gc
 import hashlib
 import io
 import shlex
-from collections.abc import Iterable, Iterator
+from collections import Counter
+from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from functools import cache
 from pathlib import Path
+from typing import Any, NamedTuple
 
 import msgspec
+import numpy as np
+import numpy.typing as npt
 import pyarrow as pa
 import pyarrow.compute as pc
 import pyarrow.parquet as pq
+from msgspec.structs import astuple
 
-from scatterproof.conformance.verdict import Verdict
-from scatterproof.spark.judge_part import judge_part
+from scatterproof.conformance.protocol import load
+from scatterproof.conformance.verdict import ClauseResult, Verdict
+from scatterproof.spark.judge_part import JudgedRun, judge_part
 from scatterproof.spark.layout import RunEntry, entry_of_header
 from scatterproof.spark.measured import Measured, Packed
 from scatterproof.spark.read import Pair, Part
@@ -46,6 +52,8 @@ _ROOT = Path(__file__).resolve().parent.parent
 # What a kept result depends on: the code that defines traces and clauses, and the code that makes results.
 _JUDGING = ("spec", "conformance", *(f"spark/{name}.py" for name in ("found", "judge_part", "measured", "read")))
 _GRAVEST = (Verdict.FAIL, Verdict.INCONCLUSIVE, Verdict.PASS, Verdict.NOT_APPLICABLE, Verdict.NOT_RUN)
+_STANDINGS_KEPT = 1 << 12
+_STANDINGS: dict[tuple[str, tuple[str | None, ...], bytes], _Standing] = {}
 _LAST_BYTES = 8  # of a Parquet file: the length of its footer, and PAR1
 
 
@@ -130,50 +138,122 @@ def judge_and_keep(
     part: Part, identity: Identity, path: Path, *, interpret: bool = False, threads: int = 1
 ) -> PartFindings:
     """In a task: judge one pair of files, and keep what was found at `path`. interpret, threads: as of `judge_part`."""
-    tallies: dict[str, Tally] = {}
-    violations: list[tuple[str | int, ...]] = []
+    tallies = _Tallies(part.protocol)
+    violations: list[tuple[Any, ...]] = []
+    runs: list[int] = []
+    replays: list[str] = []
     entries: list[RunEntry] = []
     measured = Measured(part.protocol)
-    for span, results in judge_part(part, measured=measured, interpret=interpret, threads=threads):
-        run = span.header.run
+    for judged in judge_part(part, measured=measured, interpret=interpret, threads=threads):
+        span, run = judged.span, judged.span.header.run
         entries.append(entry_of_header(span.header, events=span.rows, source=part.events, family="unknown"))
         replay = f"scatterproof replay --corpus {shlex.quote(identity.corpus)} --run {run}"
-        of_clause: dict[str, list[Verdict]] = {}
-        for result in results:
-            tally = tallies.setdefault(result.clause, Tally(result.name))
-            of_clause.setdefault(result.clause, []).append(result.verdict)
-            tally.held += result.held
-            if result.broken:
-                tally.broken_in[run] = tally.broken_in.get(run, 0) + result.broken
-            tally.reason = tally.reason or result.reason
-            violations += [
-                (one.clause, run, one.position, one.expected, one.found, one.witness, one.sentence, replay)
-                for one in result.violations
-            ]
-        for clause, verdicts in of_clause.items():
-            # A clause may have several checks, one of which leaves open what another one passes.
-            verdict = min(verdicts, key=_GRAVEST.index)
-            tallies[clause].runs[verdict] = tallies[clause].runs.get(verdict, 0) + 1
+        for result in tallies.add(judged):
+            violations += map(astuple, result.violations)
+            runs += [run] * len(result.violations)
+            replays += [replay] * len(result.violations)
     found = PartFindings(
         identity=identity,
         protocol=part.protocol,
         rows=part.rows,
         entries=tuple(entries),
-        tallies=tallies,
+        tallies=tallies.by_clause(),
         measured=measured.packed(),
         violations=len(violations),
     )
     # Arrow loads pandas to make columns from lists, which takes longer than judging many a corpus.
     none = pa.Table.from_batches([], VIOLATIONS)
-    columns = [list(column) for column in zip(*violations, strict=True)]
-    write_found(path, found, pa.table(columns, schema=VIOLATIONS) if columns else none)
+    clauses, *others = zip(*violations, strict=True) if violations else [()]
+    columns = [clauses, runs, *others, replays]
+    write_found(path, found, pa.table([list(column) for column in columns], schema=VIOLATIONS) if runs else none)
     return found
+
+
+class _Standing(NamedTuple):
+    """What a run says of its clauses.
+
+    verdicts: clause, name, verdict, and why it is neither pass nor fail.
+    counted: of shape (checks,), whether it counts how often a check held.
+    """
+
+    verdicts: tuple[tuple[str, str, Verdict, str], ...]
+    counted: npt.NDArray[np.bool_]
+
+
+class _Tallies:
+    """What the runs of one file add up to."""
+
+    def __init__(self, protocol: str) -> None:
+        self._protocol, self._checks = protocol, load(protocol).checks
+        self._standings: dict[int, _Standing] = {}  # by `id`
+        self._times = Counter[int]()
+        self._held = np.zeros(len(self._checks), dtype=np.int64)
+        self._broken_in: dict[str, dict[int, int]] = {}
+
+    def add(self, judged: JudgedRun) -> list[ClauseResult]:
+        """Count a run, and return the results of clauses that it breaks."""
+        network, run = judged.network, judged.span.header.run
+        # Runs that lack nothing and break nothing say the same where the same checks apply, and held: to conclude each
+        # would take as long as two checks do.
+        is_clean = network.shown is None and not judged.told and not (judged.counts * network.around["applies"]).any()
+        key = (self._protocol, network.reasons, (judged.held > 0).tobytes())
+        standing, failed = _STANDINGS.get(key) if is_clean else None, list[ClauseResult]()
+        if standing is None:
+            results = judged.results()
+            standing = self._standing(results)
+            failed = [result for result in results if result.broken]
+            if is_clean:
+                if len(_STANDINGS) == _STANDINGS_KEPT:
+                    _STANDINGS.clear()
+                _STANDINGS[key] = standing
+        self._standings[id(standing)] = standing
+        self._times[id(standing)] += 1
+        self._held += judged.held[: len(self._held)] * standing.counted
+        for result in failed:
+            broken_in = self._broken_in.setdefault(result.clause, {})
+            broken_in[run] = broken_in.get(run, 0) + result.broken
+        return failed
+
+    def by_clause(self) -> dict[str, Tally]:
+        tallies: dict[str, Tally] = {}
+        for key, standing in self._standings.items():
+            for clause, name, verdict, reason in standing.verdicts:
+                tally = tallies.setdefault(clause, Tally(name, broken_in=self._broken_in.get(clause, {})))
+                tally.runs[verdict] = tally.runs.get(verdict, 0) + self._times[key]
+                tally.reason = tally.reason or reason
+        for check, held in zip(self._checks, self._held.tolist(), strict=True):
+            if check.clause in tallies:
+                tallies[check.clause].held += held
+        return tallies
+
+    def _standing(self, results: Sequence[ClauseResult]) -> _Standing:
+        of_clause: dict[str, list[ClauseResult]] = {}
+        for result in results:
+            of_clause.setdefault(result.clause, []).append(result)
+        counted = {result.name for result in results if result.held}
+        return _Standing(
+            # A clause may have several checks, one of which leaves open what another one passes.
+            verdicts=tuple(
+                (
+                    clause,
+                    own[0].name,
+                    min((result.verdict for result in own), key=_GRAVEST.index),
+                    next((result.reason for result in own if result.reason), ""),
+                )
+                for clause, own in of_clause.items()
+            ),
+            counted=np.array([check.name in counted for check in self._checks]),
+        )
 
 
 def write_found(path: Path, found: PartFindings, violations: pa.Table) -> None:
     text = msgspec.json.encode(found)
     file = io.BytesIO()
-    with pq.ParquetWriter(file, VIOLATIONS, compression="zstd", write_page_checksum=True) as writer:
+    # All else differs from row to row.
+    alike = ["clause", "run", "replay"]
+    with pq.ParquetWriter(
+        file, VIOLATIONS, compression="zstd", use_dictionary=alike, write_page_checksum=True
+    ) as writer:
         writer.write_table(violations)
         writer.add_key_value_metadata({_FOUND: text, _DIGEST: hashlib.sha256(text).hexdigest().encode()})
     write_atomically(path, file.getvalue())

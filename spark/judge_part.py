@@ -4,79 +4,121 @@ where compiling them would take longer."""
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from concurrent.futures import Executor, ThreadPoolExecutor
 from contextlib import suppress
+from dataclasses import dataclass
 from functools import cache
 from itertools import chain
-from typing import Any, TypeAlias
+from typing import Any, NamedTuple, TypeAlias
 
 import numpy as np
 import numpy.typing as npt
 from msgspec.structs import replace
 
-from scatterproof.conformance.checks.compiled import CompiledRun, Kernel
+from scatterproof.conformance.checks.compiled import CompiledRun, Kernel, Limits, Shown
 from scatterproof.conformance.checks.interpreted import Interpreted, InterpretedRun
+from scatterproof.conformance.checks.online import Broken
 from scatterproof.conformance.checks.rows import RowRules, refuse_header, refuse_rows_after_end, row_rules
 from scatterproof.conformance.checks.spread import Spread
 from scatterproof.conformance.checks.surroundings import Surroundings
-from scatterproof.conformance.judge import conclude, kernel, limits, shown_at
+from scatterproof.conformance.judge import conclude_told, kernel, limits, shown_at
 from scatterproof.conformance.measures import with_hops
 from scatterproof.conformance.protocol import gauge, load
 from scatterproof.conformance.verdict import ClauseResult
+from scatterproof.conformance.wording import Told
 from scatterproof.spark.compiling import compile_at_once
 from scatterproof.spark.measured import Measured
 from scatterproof.spark.read import BATCH_ROWS, Part, RunSpan, SideBySide, read_batches, read_spans
 from scatterproof.spec.core import Parameter
 from scatterproof.spec.errors import BadInput
-from scatterproof.spec.trace import Header, Row, schema
+from scatterproof.spec.trace import Header, schema
 
-_Network: TypeAlias = tuple[Surroundings, Surroundings, RowRules]
+AnyRun: TypeAlias = CompiledRun | InterpretedRun
 Columns: TypeAlias = dict[str, npt.NDArray[np.int64]]
+_CHECK, _POSITION = Broken._fields.index("check"), Broken._fields.index("position")
 NETWORKS_KEPT = 256
 SPREAD_ROWS = 1 << 14
 MOST_KEPT = 1000  # violations of a clause in a run; beyond, they are counted
-_KNOWN: dict[tuple[object, ...], _Network] = {}
+_KNOWN: dict[tuple[object, ...], KnownNetwork] = {}
 # In plain Python these take about as long as compiling all checks: 10 us a row, and a minute, of one core.
 INTERPRETED_ROWS = 5_000_000
+
+
+class KnownNetwork(NamedTuple):
+    """What the runs of a network have in common, and all that verdicts rest on beside what a run shows.
+
+    around, with_more: what checks, and what measures, read of it.
+    rules: for its rows.
+    limits, shown: as of `Kernel.run`, with `MOST_KEPT` violations of a check kept.
+    reasons: by check, why its clause does not apply; None where it does.
+    prepared: by kernel, what makes the state of a run.
+    """
+
+    around: Surroundings
+    with_more: Surroundings
+    rules: RowRules
+    limits: Limits
+    shown: Shown | None
+    reasons: tuple[str | None, ...]
+    prepared: dict[Kernel | Interpreted, Callable[[], AnyRun]]
+
+    def run(self, checks: Kernel | Interpreted, *more: Any) -> AnyRun:
+        """The state of one run. more: surroundings, limits and shown, always the same of these checks."""
+        prepared = self.prepared.get(checks)
+        if prepared is None:
+            prepared = self.prepared[checks] = checks.prepared(*more)
+        return prepared()
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class JudgedRun:
+    """A run after its last row.
+
+    held, counts: of shape (checks,), how often each check held, and was broken.
+    told: by check, its violations that are kept.
+    """
+
+    part: Part
+    span: RunSpan
+    network: KnownNetwork
+    held: npt.NDArray[np.int64]
+    counts: npt.NDArray[np.int64]
+    told: Mapping[int, Told]
+
+    def results(self) -> list[ClauseResult]:
+        plugin, header, place = load(self.part.protocol), self.span.header, _place(self.part, self.span)
+        return conclude_told(plugin, header, self.held.tolist(), self.counts.tolist(), self.told, place=place)
 
 
 def judge_part(
     part: Part,
     batch_rows: int = BATCH_ROWS,
     measured: Measured | None = None,
-    most_kept: int = MOST_KEPT,
     *,
     interpret: bool = False,
     threads: int = 1,
-) -> list[tuple[RunSpan, list[ClauseResult]]]:
-    """Every run of one file, judged. Of a clause in a run, the first `most_kept` violations are put into words, so that
-    memory does not grow with them.
+) -> Iterator[JudgedRun]:
+    """Every run of one file, judged. Of a check in a run, the first `MOST_KEPT` violations are kept, so that memory
+    does not grow with them.
 
     measured: takes what else the same pass shows.
     interpret: in plain Python.
     threads: how many judge a long run at once, each with some of the checks, while the next rows are read.
     """
-    plugin, compiled = load(part.protocol), kernel(part.protocol)
-    results: list[tuple[RunSpan, list[ClauseResult]]] = []
+    compiled = kernel(part.protocol)
     checks = compiled.interpreted if interpret else compiled
     with ThreadPoolExecutor(threads) as pool, ThreadPoolExecutor(1) as reader:
         ahead, spread = reader if threads > 1 else None, pool.map if threads > 1 else map
-        fed = _fed(part, checks, batch_rows, most_kept, measured=measured, reader=ahead, spread=spread)
-        for span, run, rows in fed:
-            counts, place = run.counts.tolist(), f"{part.events}: run {span.header.run}"
-            held, broken = run.held.tolist(), run.broken
-            concluded = conclude(plugin, span.header, held, broken, rows, shown=most_kept, place=place, counts=counts)
-            results.append((span, concluded))
-    return results
+        yield from _fed(part, checks, batch_rows, measured=measured, reader=ahead, spread=spread)
 
 
 def count_part(part: Part, clauses: frozenset[str]) -> Counter[str]:
     """How many rows of one file break each of these clauses, and nothing else: what a query can answer, too."""
     plugin, counts = load(part.protocol), Counter[str]()
     compiled, numbers = _kernel_of(part.protocol, clauses)
-    for span, run, _ in _fed(part, compiled, BATCH_ROWS, 0, numbers=numbers):
-        reasons = plugin.reasons(span.header)
+    for run in _fed(part, compiled, BATCH_ROWS, numbers=numbers):
+        reasons = plugin.reasons(run.span.header)
         for check, number, count in zip(compiled.checks, numbers, run.counts.tolist(), strict=True):
             if count and not check.doubt and reasons[number] is None:
                 counts[check.clause] += count
@@ -95,40 +137,39 @@ def _fed(
     part: Part,
     checks: Kernel | Interpreted,
     batch_rows: int,
-    most_kept: int,
     *,
     measured: Measured | None = None,
     numbers: list[int] | None = None,
     reader: Executor | None = None,
     spread: Spread = map,
-) -> Iterator[tuple[RunSpan, CompiledRun | InterpretedRun, dict[int, Row]]]:
-    """Each run of the file after all its rows, and the rows that break something, by position. Batches are cut where
-    runs end.
+) -> Iterator[JudgedRun]:
+    """Each run of the file. Batches are cut where runs end.
 
-    numbers: the places of these checks among all checks, where some are left out.
+    numbers: the places of these checks among all checks, where some are left out; then violations are counted alone.
     reader: reads the next batch while one is judged. spread: judges a long piece.
     """
     measures = gauge(part.protocol) if measured is not None else None
     gauges = None
     if measures is not None:
         gauges = measures.kernel if isinstance(checks, Kernel) else measures.kernel.interpreted
-    # Where no row is kept, only what is judged is read.
-    every = schema(part.protocol).columns
-    names = every if most_kept or measures else tuple({*checks.columns, "kind", "node", "link"})
+    # Where no violation is kept, only what is judged is read.
+    names = schema(part.protocol).columns if numbers is None else tuple({*checks.columns, "kind", "node", "link"})
     batches, side_by_side = _ahead(read_batches(part, ("run", *names), batch_rows), reader), SideBySide(batch_rows)
     batch, at, left = {}, 0, 0
     for span in read_spans(part):
-        place = f"{part.events}: run {span.header.run}"
+        place = _place(part, span)
         try:
-            around, with_more, rules = _network(span.header)
+            network = _network(span.header)
         except BadInput as error:
             raise BadInput(f"{place}: {error}") from None
-        if numbers is not None:
-            around = {**around, "applies": np.take(around["applies"], numbers)}
-        shown = None if numbers is not None else shown_at(span.header)
-        run, done, ended = checks.run(around, limits(span.header, most_kept), shown), 0, False
-        beside: list[Any] = [] if gauges is None else [gauges.run(with_more)]
-        rows: dict[int, Row] = {}
+        if numbers is None:
+            run = network.run(checks, network.around, network.limits, network.shown)
+        else:
+            around = {**network.around, "applies": np.take(network.around["applies"], numbers)}
+            run = network.run(checks, around, np.zeros(len(numbers), np.int64))
+        done, ended = 0, False
+        beside: list[Any] = [] if gauges is None else [network.run(gauges, network.with_more)]
+        kept: list[npt.NDArray[np.int64]] = []
         while done < span.rows:
             if not left:
                 batch, at = next(batches), 0
@@ -137,19 +178,32 @@ def _fed(
             piece = side_by_side({name: values[at : at + take] for name, values in batch.items()})
             if (piece["run"] != span.header.run).any():
                 raise BadInput(f"{place} is mixed with others, or not in the order of {part.runs_file}; make it again")
-            rules.refuse(piece, base=done, place=place)
+            network.rules.refuse(piece, base=done, place=place)
             ended = refuse_rows_after_end(piece, ended=ended, place=place)
             # A short piece is judged sooner than it is handed over.
             found = run.feed(piece, *beside, spread=spread if take >= SPREAD_ROWS else map)
-            broken = sorted({violation.position for violation in found})
-            if broken:
-                places = np.array(broken, dtype=np.int64) - done
-                columns = (piece[name][places].tolist() for name in names)
-                rows.update(zip(broken, zip(*columns, strict=True), strict=True))
+            if len(found):
+                places = found[:, _POSITION] - done
+                kept.append(np.vstack((found.T, *(piece[name][places] for name in names))))
             at, left, done = at + take, left - take, done + take
         if measured is not None and measures is not None:
             measured.add_run(span.header, beside[0], measures)
-        yield span, run, rows
+        told = _by_check(kept)
+        yield JudgedRun(part=part, span=span, network=network, held=run.held, counts=run.counts, told=told)
+
+
+def _place(part: Part, span: RunSpan) -> str:
+    return f"{part.events}: run {span.header.run}"
+
+
+def _by_check(kept: list[npt.NDArray[np.int64]]) -> dict[int, Told]:
+    """The violations of each check, in the order of rows."""
+    if not kept:
+        return {}
+    together = np.hstack(kept)
+    together = together[:, np.lexsort((together[_POSITION], together[_CHECK]))]
+    numbers, starts = np.unique(together[_CHECK], return_index=True)
+    return dict(zip(numbers.tolist(), np.split(together, starts[1:], axis=1), strict=True))
 
 
 def _ahead(batches: Iterator[Columns], reader: Executor | None) -> Iterator[Columns]:
@@ -163,9 +217,8 @@ def _ahead(batches: Iterator[Columns], reader: Executor | None) -> Iterator[Colu
         yield batch
 
 
-def _network(header: Header) -> _Network:
-    """What checks and measures read of this run's network, and the rules for its rows. Networks that differ in names
-    alone share it: steps only read it, and routing costs more than a short run."""
+def _network(header: Header) -> KnownNetwork:
+    """Networks that differ in names alone share it: steps only read it, and routing costs more than a short run."""
     complete = tuple(sorted(header.complete.items()))
     unnamed = header.topology.unnamed
     key = (header.protocol, unnamed, tuple(sorted(header.parameters.items())), header.order, complete)
@@ -180,10 +233,20 @@ def _network(header: Header) -> _Network:
     return known
 
 
-def _looked_at(header: Header) -> _Network:
-    around = load(header.protocol).surroundings(header)
+def _looked_at(header: Header) -> KnownNetwork:
+    plugin = load(header.protocol)
+    around = plugin.surroundings(header)
     refuse_header(header)
-    return around, with_hops(around, header), row_rules(header.protocol, header.topology)
+    rules = row_rules(header.protocol, header.topology)
+    return KnownNetwork(
+        around=around,
+        with_more=with_hops(around, header),
+        rules=rules,
+        limits=limits(header, MOST_KEPT),
+        shown=shown_at(header),
+        reasons=tuple(plugin.reasons(header)),
+        prepared={},
+    )
 
 
 def is_interpreted(parts: Sequence[Part]) -> bool:
@@ -236,10 +299,10 @@ def _wanted(parts: Sequence[Part], spread: Spread) -> Iterable[tuple[Kernel, Sur
         needed = {check.part for check in plugin.applicable(header)}
         if needed <= known:
             continue
-        around, with_more, _ = _network(header)
+        network = _network(header)
         if measures is not None and not known:
-            yield measures.kernel, with_more
-        yield kernel(plugin.name), around
+            yield measures.kernel, network.with_more
+        yield kernel(plugin.name), network.around
         known |= needed
         if known == every:
             break

@@ -18,7 +18,7 @@ from scatterproof.spec.storage import Remote, opened
 from scatterproof.spec.trace import Header
 from scatterproof.spec.trace_parquet import events_schema, read_counts, read_headers, reading, require_columns
 
-BATCH_ROWS = 1 << 16
+BATCH_ROWS = 1 << 17
 _PAGE, _APART = 512, 24  # numbers
 
 
@@ -106,19 +106,23 @@ def read_batches(
 class SideBySide:
     """Copies columns so that they do not push one another out of the processor's caches. Arrow puts each at the start
     of a page, and equal places of more than eight pages share a place of a cache: a check that reads a row in twenty
-    columns would wait for each of them. What it gives is valid until it gives the next."""
+    columns would wait for each of them. What it gives is read-only, and valid until it gives the next."""
 
     def __init__(self, rows: int) -> None:
         self._width = -(-rows // _PAGE) * _PAGE + _APART
-        self._whole = np.empty(0, np.int64)
+        self._whole = self._shown = np.empty(0, np.int64)
 
     def __call__(self, columns: Mapping[str, npt.NDArray[np.int64]]) -> dict[str, npt.NDArray[np.int64]]:
         if len(self._whole) < len(columns) * self._width:
             self._whole = np.empty(len(columns) * self._width, np.int64)
-        found = {}
-        for number, (name, values) in enumerate(columns.items()):
-            found[name] = self._whole[number * self._width :][: len(values)]
-            found[name][:] = values
+            self._shown = self._whole.view()
+            self._shown.flags.writeable = False
+        found, at = {}, 0
+        for name, values in columns.items():
+            end = at + len(values)
+            self._whole[at:end] = values
+            found[name] = self._shown[at:end]
+            at += self._width
         return found
 
 

@@ -151,7 +151,7 @@ def _runs_columns(path: Path, *names: str) -> list[list[Any]]:
     """These columns of a runs file. BadInput where it holds no run."""
     with reading(path), pq.ParquetFile(opened(path)) as file:
         require_columns(path, file.schema_arrow, _RUNS, 0)
-        table = file.read(columns=list(names))
+        table = file.read(columns=list(names), use_threads=False)  # it is small
     if not table.num_rows:
         raise BadInput(f"{path}: names no run; make it again")
     return [table.column(name).to_pylist() for name in names]

@@ -9,7 +9,7 @@ import inspect
 import sys
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
-from functools import cached_property, lru_cache
+from functools import cached_property, lru_cache, partial
 from itertools import compress
 from pathlib import Path
 from types import ModuleType
@@ -40,9 +40,11 @@ Column = npt.NDArray[np.int64]
 Columns = Mapping[str, Column]
 Limits = npt.NDArray[np.int64]
 Shown = npt.NDArray[np.bool_]
+Found = npt.NDArray[np.int64]
 
 ROOM = 4096  # violations handed over at a time
 NO_LIMIT = 1 << 62
+_NONE_FOUND = np.empty((0, len(Broken._fields)), dtype=np.int64)
 MOST_SPARE = 1 << 12  # buckets of a table that the next run is given
 
 
@@ -70,7 +72,14 @@ class Kernel:
         limits: of shape (checks,), how many of a check's violations are kept; None for all. All are counted.
         shown: of shape (checks, nodes), whether a violation of that check counts in rows of that node.
         """
-        return CompiledRun(self, around, limits, shown)
+        return self.prepared(around, limits, shown)()
+
+    def prepared(
+        self, around: Surroundings, limits: Limits | None = None, shown: Shown | None = None
+    ) -> Callable[[], CompiledRun]:
+        """Makes the state of one run after another with the same surroundings."""
+        starts = [_Start(part, around, limits, shown) for part in self.parts if part.applies(around)]
+        return partial(CompiledRun, self, starts)
 
 
 class CompiledPart:
@@ -85,6 +94,7 @@ class CompiledPart:
         self.around = used_surroundings(self.checks, columns)
         self.judge: Callable[..., tuple[int, int]] = self._judge_first
         self._spare: list[_Tables] = []
+        self._state_places: dict[tuple[str, str], int] = {}
 
     def applies(self, around: Surroundings) -> bool:
         applies = around.get("applies")
@@ -98,6 +108,12 @@ class CompiledPart:
         """For the next run, whose tables then are as large as it may need: growing them breaks off a pass."""
         tables.clear()
         self._spare.append(tables)
+
+    def place_of(self, check: str, name: str) -> int:
+        """As `state_place` of its checks."""
+        if (check, name) not in self._state_places:
+            self._state_places[check, name] = state_place(self.checks, check, name)
+        return self._state_places[check, name]
 
     @cached_property
     def _empty(self) -> list[Column]:
@@ -135,7 +151,7 @@ class CompiledPart:
         reads."""
         if not self.is_compiled:
             row = _read_only(np.zeros(1, dtype=np.int64))
-            _PartRun(self, around, None, None).feed(dict.fromkeys(self.columns, row), row)
+            _PartRun(_Start(self, around, None, None)).feed(dict.fromkeys(self.columns, row), row)
             self._mark.touch()
 
     @property
@@ -146,16 +162,14 @@ class CompiledPart:
 class CompiledRun:
     """One run's state under a kernel; feed it the run's rows in order, in batches of any size."""
 
-    def __init__(
-        self, kernel: Kernel, around: Surroundings, limits: Limits | None = None, shown: Shown | None = None
-    ) -> None:
+    def __init__(self, kernel: Kernel, starts: Sequence[_Start]) -> None:
         self._count = len(kernel.checks)
         self._columns = kernel.columns
-        self._parts = [_PartRun(part, around, limits, shown) for part in kernel.parts if part.applies(around)]
+        self._parts = [_PartRun(start) for start in starts]
 
-    def feed(self, columns: Columns, *beside: CompiledRun, spread: Spread = map) -> list[Broken]:
-        """Judge the next rows, and return those of their violations that are kept, in no order. columns: the kernel's,
-        and `node`, as contiguous int64 arrays.
+    def feed(self, columns: Columns, *beside: CompiledRun, spread: Spread = map) -> Found:
+        """Judge the next rows, and return those of their violations that are kept, in no order, of shape (violations,
+        fields of `Broken`). columns: the kernel's, and `node`, as contiguous int64 arrays.
 
         beside: runs of other kernels, which are fed with the same rows. spread: calls a function for each of the parts,
         as `map` does; in threads they run at once, and find the same.
@@ -163,15 +177,15 @@ class CompiledRun:
         runs = (self, *beside)
         read = {name: _read_only(columns[name]) for run in runs for name in run._columns}
         parts = [part for run in runs for part in run._parts]
-        found = spread(lambda part: part.feed(read, columns["node"]), parts)
-        return [violation for violations in found for violation in violations]
+        found = [one for own in spread(lambda part: part.feed(read, columns["node"]), parts) for one in own]
+        return np.concatenate(found) if found else _NONE_FOUND
 
     @property
     def held(self) -> npt.NDArray[np.int64]:
         """How often each check held, by its number; 0 for a check whose part did not run."""
         held = np.zeros(self._count, dtype=np.int64)
         for part in self._parts:
-            held[list(part.part.numbers)] = part.held
+            held[part.part.places] = part.held
         return held
 
     @property
@@ -179,40 +193,51 @@ class CompiledRun:
         """How many violations each check found, kept or not, by its number."""
         counts = np.zeros(self._count, dtype=np.int64)
         for part in self._parts:
-            counts[list(part.part.numbers)] = part.counts
+            counts[part.part.places] = part.counts
         return counts
 
     def state(self, check: str, name: str) -> npt.NDArray[np.int64]:
         """What a check of the first part keeps under this name; it changes with the next rows."""
         first = self._parts[0]
-        return first.state(state_place(first.part.checks, check, name))
+        return first.state(first.part.place_of(check, name))
 
     @property
     def broken(self) -> list[Broken]:
         """The violations that are kept, in the order of the rows, then of the checks."""
-        found = (violation for part in self._parts for violation in part.broken)
-        return sorted(found, key=lambda violation: (violation.position, violation.check))
+        found = (violation for part in self._parts for own in part.found for violation in own.tolist())
+        return sorted(map(Broken._make, found), key=lambda violation: (violation.position, violation.check))
+
+
+class _Start:
+    """What runs begin with under one part.
+
+    left: of shape (checks,), how many violations may yet be kept.
+    state, starts: as of `_first_state`.
+    """
+
+    def __init__(self, part: CompiledPart, around: Surroundings, limits: Limits | None, shown: Shown | None) -> None:
+        self.part = part
+        self.shown = None if shown is None else shown[part.places]
+        self.left = np.full(len(part.numbers), NO_LIMIT) if limits is None else limits[part.places]
+        applies = around.get("applies")
+        if not (applies is None or isinstance(applies, int)):
+            # Violations of a clause that does not apply are of no use to anybody.
+            self.left[applies[part.places] == 0] = 0
+        self.around = tuple([around[name] for name in part.around])
+        counts: Any = (around["node_count"], around["link_count"])
+        self.state, self.starts = _first_state(part, *counts)
 
 
 class _PartRun:
     """One run's state under one part."""
 
-    def __init__(self, part: CompiledPart, around: Surroundings, limits: Limits | None, shown: Shown | None) -> None:
-        self.part, self._tables = part, part.tables()
-        self._shown = None if shown is None else shown[part.places]
-        self._left = np.full(len(part.numbers), NO_LIMIT) if limits is None else limits[part.places]
-        applies = around.get("applies")
-        if not (applies is None or isinstance(applies, int)):
-            # Violations of a clause that does not apply are of no use to anybody.
-            self._left[applies[part.places] == 0] = 0
-        self._around = tuple([around[name] for name in part.around])
-        counts: Any = (around["node_count"], around["link_count"])
-        first, self._starts = _first_state(part, *counts)
-        self._state = first.copy()
+    def __init__(self, start: _Start) -> None:
+        self.part, self._tables, self._shown = start.part, start.part.tables(), start.shown
+        self._around, self._starts = start.around, start.starts
+        self._left, self._state = start.left.copy(), start.state.copy()
         self._rows = 0
-        self.held = np.zeros(len(part.numbers), dtype=np.int64)
-        self.counts = np.zeros(len(part.numbers), dtype=np.int64)
-        self.broken: list[Broken] = []
+        self.held, self.counts = np.zeros((2, len(start.left)), dtype=np.int64)
+        self.found: list[Found] = []
 
     def __del__(self) -> None:
         self.part.take_back(self._tables)
@@ -220,8 +245,8 @@ class _PartRun:
     def state(self, place: int) -> Column:
         return self._state[self._starts[place] : self._starts[place + 1]]
 
-    def feed(self, columns: Columns, nodes: npt.NDArray[np.int64]) -> list[Broken]:
-        before = len(self.broken)
+    def feed(self, columns: Columns, nodes: npt.NDArray[np.int64]) -> list[Found]:
+        before = len(self.found)
         arrays = tuple(columns[name] for name in self.part.columns)
         count, row = len(arrays[0]), 0
         run, room = (self._around, self._state, self._starts, self._tables.addresses, self.held), self._tables.room
@@ -231,14 +256,14 @@ class _PartRun:
                 found = room[:written]
                 if self._shown is not None:
                     found = found[self._shown[found[:, 0], nodes[found[:, 1] - self._rows]]]
-                self.broken += map(Broken._make, self._kept(found).tolist())
+                self.found.append(self._kept(found))
             if row == count:
                 break
             self._tables.grow()
         self._rows += count
-        return self.broken[before:]
+        return self.found[before:]
 
-    def _kept(self, found: npt.NDArray[np.int64]) -> npt.NDArray[np.int64]:
+    def _kept(self, found: Found) -> Found:
         """Those of the violations for which there is room left, with the number of their check among all; all are
         counted. Memory stays bounded where every row breaks a clause."""
         counts = np.bincount(found[:, 0], minlength=len(self.counts))

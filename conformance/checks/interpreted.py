@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
+from functools import partial
 
 import numpy as np
 import numpy.typing as npt
@@ -28,7 +29,16 @@ class Interpreted:
         shown: npt.NDArray[np.bool_] | None = None,
     ) -> InterpretedRun:
         """As `Kernel.run`."""
-        return InterpretedRun(self, around, limits, shown)
+        return self.prepared(around, limits, shown)()
+
+    def prepared(
+        self,
+        around: Surroundings,
+        limits: npt.NDArray[np.int64] | None = None,
+        shown: npt.NDArray[np.bool_] | None = None,
+    ) -> Callable[[], InterpretedRun]:
+        """As `Kernel.prepared`."""
+        return partial(InterpretedRun, self, around, limits, shown)
 
 
 class InterpretedRun:
@@ -52,8 +62,8 @@ class InterpretedRun:
 
     def feed(
         self, columns: Mapping[str, npt.NDArray[np.int64]], *beside: InterpretedRun, spread: Spread = map
-    ) -> list[Broken]:
-        """Judge the next rows, and return those of their violations that are kept; all in this thread."""
+    ) -> npt.NDArray[np.int64]:
+        """Judge the next rows, all in this thread, and return what `CompiledRun.feed` returns."""
         for run in beside:
             run.feed(columns)
         base, observe, before = self._rows, self._monitor.observe, len(self.broken)
@@ -66,7 +76,7 @@ class InterpretedRun:
                 self._counts[number] += 1
                 if self._limits is None or self._counts[number] <= self._limits[number]:
                     self.broken.append(found._replace(check=number))
-        return self.broken[before:]
+        return np.array(self.broken[before:], dtype=np.int64).reshape(-1, len(Broken._fields))
 
     @property
     def held(self) -> npt.NDArray[np.int64]:

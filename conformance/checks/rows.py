@@ -184,8 +184,8 @@ class _Known:
         without a copy."""
         if not len(values):
             return 0
-        if int(values.max()) <= self._greatest:
-            lowest = int(values.min())
+        if int(np.maximum.reduce(values)) <= self._greatest:
+            lowest = int(np.minimum.reduce(values))
             # Where 0 names nothing it lies between ABSENT and the least.
             if lowest >= self._least or (self._free and lowest == ABSENT and self._has_no_gap(values)):
                 return len(values)
@@ -204,8 +204,8 @@ def _first(wrong: npt.NDArray[np.bool_]) -> int:
 
 def refuse_rows_after_end(columns: Columns, *, ended: bool, place: str = "trace") -> bool:
     """Whether the run ended in these rows, or in front of them (`ended`). Raises BadInput when rows follow the end."""
-    ends = np.flatnonzero(columns["kind"] == Kind.ENDED)
-    count = len(columns["kind"])
-    if (ended and count) or (len(ends) and int(ends[0]) != count - 1):
+    kinds = columns["kind"]
+    ends = int(np.count_nonzero(kinds == Kind.ENDED))
+    if (ended and len(kinds)) or ends > (ends > 0 and kinds[-1] == Kind.ENDED):
         raise BadInput(f"{place}: rows follow the row 'ended'; put it last, and one run into a trace")
-    return ended or len(ends) > 0
+    return ended or ends > 0

@@ -11,6 +11,7 @@ import pytest
 
 from scatterproof.conformance.checks.compiled import Kernel
 from scatterproof.conformance.checks.interpreted import Interpreted
+from scatterproof.conformance.checks.online import Broken
 from scatterproof.conformance.checks.rows import columns_of_rows
 from scatterproof.conformance.checks.source import used_surroundings
 from scatterproof.conformance.judge import (
@@ -142,6 +143,22 @@ def test_violation_is_told_with_names_row_time_and_witness() -> None:
     )
 
 
+def test_each_violation_is_told_in_the_words_of_its_way() -> None:
+    """Together as alone, where a check is broken in several ways."""
+    held = [1] * len(PLUGIN.checks)
+    several = [number for number, check in enumerate(PLUGIN.checks) if len(check.ways) > 1 and not check.doubt]
+    told = 0
+    for number in several:
+        broken = [Broken(number, way, way + 2, 0, 0, way - 1) for way in range(len(PLUGIN.checks[number].ways))]
+        *alone, together = (
+            conclude(PLUGIN, STAR.header, held, some, STAR.rows)[number].violations
+            for some in (*([one] for one in broken), broken)
+        )
+        assert together == tuple(violation for some in alone for violation in some)
+        told = max(told, len(together))
+    assert told > 1
+
+
 @pytest.mark.parametrize(
     ("position", "values", "said"),
     [
@@ -164,9 +181,9 @@ def test_violation_is_told_with_names_row_time_and_witness() -> None:
 def test_trace_that_cannot_be_is_refused_in_one_sentence_by_all_three(
     position: int, values: dict[str, int], said: str
 ) -> None:
-    for judged in (judge, judge_compiled, judge_by_oracles):
+    for judged, shown in ((judge, 9), (judge, 0), (judge_compiled, 9), (judge_by_oracles, 9)):
         with pytest.raises(BadInput) as refused:
-            judged(with_row(position, **values), place="my.ndjson")
+            judged(with_row(position, **values), place="my.ndjson", shown=shown)
         assert str(refused.value).startswith("my.ndjson: ")
         assert said in str(refused.value)
 

@@ -9,10 +9,10 @@ import tempfile
 import threading
 from collections import Counter
 from collections.abc import Callable, Sequence
-from functools import partial
 from pathlib import Path
 from random import Random
 from typing import Any
+from unittest.mock import patch
 
 import msgspec
 import pyarrow as pa
@@ -201,6 +201,16 @@ def test_damaged_runs_are_found_alike_in_one_file_and_in_four(
     assert four.table().drop_columns("replay").equals(one.table().drop_columns("replay"))
 
 
+def test_a_run_that_lacks_something_is_not_concluded_as_one_that_lacks_nothing(tmp_path: Path) -> None:
+    whole = material(ANY).traces()[0]
+    headers = [whole.header, msgspec.structs.replace(whole.header, complete={})]
+    traces = [numbered(Trace(header, whole.rows), run) for run, header in enumerate([*headers, *headers])]
+    write_part(tmp_path, 0, traces)
+    result = mine(tmp_path)
+    assert_mined_as_online(result, traces)
+    assert {2: 2} in [{len(one.runs): one.runs[Verdict.PASS]} for one in result.clauses if Verdict.PASS in one.runs]
+
+
 def left(corpus: Path) -> dict[str, bytes]:
     return {path.name: path.read_bytes() for path in (corpus / "mined").rglob("*.*")}
 
@@ -236,11 +246,14 @@ def test_any_batching_finds_what_the_online_checks_find(
         trace = data.draw(st.sampled_from(material(protocol).traces()))
         rows: list[Row] = data.draw(st.one_of(st.just(trace.rows), damaged_rows(trace)))
         traces.append(numbered(Trace(trace.header, rows), run))
-    with tempfile.TemporaryDirectory() as folder:
+    with (
+        tempfile.TemporaryDirectory() as folder,
+        patch.object(judging, "MOST_KEPT", most),
+        patch.dict(judging._KNOWN, clear=True),
+    ):
         write_part(Path(folder), 0, traces)
         (part,) = parts_of(Path(folder))
-        judged = partial(judge_part, part, batch_rows, most_kept=most, interpret=interpret)
-        mined = outcome(lambda: [results for _, results in judged()])
+        mined = outcome(lambda: [run.results() for run in judge_part(part, batch_rows, interpret=interpret)])
     assert mined == outcome(lambda: [judge(trace, shown=most) for trace in traces])
 
 
@@ -259,7 +272,7 @@ def test_a_run_longer_than_a_batch_keeps_its_state_from_one_to_the_next(tmp_path
     write_part(tmp_path, 0, [trace])
     (part,) = parts_of(tmp_path)
     for batch_rows in (1, 7, len(trace.rows) - 1, len(trace.rows)):
-        assert judge_part(part, batch_rows)[0][1] == judge(trace, shown=EVERY)
+        assert next(judge_part(part, batch_rows)).results() == judge(trace, shown=EVERY)
 
 
 def test_networks_that_differ_in_names_alone_share_what_is_derived_from_them() -> None:
@@ -329,10 +342,10 @@ def test_threads_find_what_one_finds_in_its_order(
     write_part(tmp_path, 0, traces)
     (part,) = parts_of(tmp_path)
     alone, at_once = Measured(protocol), Measured(protocol)
-    found = judge_part(part, 500, alone)
+    found = [run.results() for run in judge_part(part, 500, alone)]
     assert by_others == {False}
     by_others.clear()
-    assert judge_part(part, 500, at_once, threads=3) == found
+    assert [run.results() for run in judge_part(part, 500, at_once, threads=3)] == found
     assert by_others == {True}
     assert at_once.packed() == alone.packed()
 
@@ -344,7 +357,9 @@ def test_what_is_interpreted_is_measured_alike(tmp_path: Path, protocol: str) ->
     write_part(tmp_path, 0, [numbered(trace, run) for run, trace in enumerate(material(protocol).traces())])
     (part,) = parts_of(tmp_path)
     by_kernel, in_python = Measured(protocol), Measured(protocol)
-    assert judge_part(part, measured=by_kernel) == judge_part(part, measured=in_python, interpret=True)
+    compiled_runs = judge_part(part, measured=by_kernel)
+    plain_runs = judge_part(part, measured=in_python, interpret=True)
+    assert [run.results() for run in compiled_runs] == [run.results() for run in plain_runs]
     assert by_kernel.packed() == in_python.packed()
 
 

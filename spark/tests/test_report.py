@@ -58,7 +58,7 @@ def test_measures_of_a_part_are_the_sums_of_those_of_its_runs_however_it_is_cut(
         expected.add_run(trace.header, run, found)
     for batch_rows in (7, 1 << 16):
         measured = Measured(protocol)
-        judge_part(part, batch_rows, measured)
+        assert len(list(judge_part(part, batch_rows, measured))) == len(TRACES[protocol])
         assert measured.histograms() == expected.histograms()
         assert (measured.pairs == expected.pairs).all()
         assert measured.taken.sum() == part.rows
