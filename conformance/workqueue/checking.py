@@ -40,7 +40,7 @@ def check_of_returns(clause: str, *ways: str, doubt: bool = False) -> Callable[[
 @register_jitable
 def first_left(group: int, below: int, unheard: int, most_tries: int, groups: TableState, messages: TableState) -> int:
     """The id of the group's first message, strictly below this id, that was surely sent, surely not set aside, and that
-    nobody asked to pop; 0 for none. unheard: see `knowledge.unheard_reads`."""
+    nobody asked to pop; 0 for none. unheard: see `knowledge.unheard`."""
     slot = find(groups, (group,))
     if slot < 0:
         return 0

@@ -30,7 +30,6 @@ from scatterproof.conformance.workqueue.records import (
     CLOSED_NS,
     CORRELATION,
     CORRELATION_FIELDS,
-    DRAINED,
     FLUSH,
     FLUSH_ASKED,
     GROUP_FIELDS,
@@ -41,9 +40,11 @@ from scatterproof.conformance.workqueue.records import (
     IN_CALL,
     KNOWN,
     LAST,
+    LEFT,
     LOOSE_NEXT,
     LOOSE_OPENS,
     LOOSE_READS,
+    LOOSE_SENDS,
     MESSAGE_FIELDS,
     NEVER,
     NEXT,
@@ -58,7 +59,6 @@ from scatterproof.conformance.workqueue.records import (
     POP_GROUP,
     PRIORITY,
     READ,
-    READING,
     REFUSED,
     RISK,
     SEND,
@@ -146,14 +146,15 @@ def _is_before(one: int, other: int, groups: TableState) -> bool:
 
 
 @register_jitable
-def unheard_reads(node: int, group: int, node_count: int, groups: TableState, clients: TableState) -> int:
-    """How many reads of the group may get messages unseen: those of unknown outcome, and those that others are in."""
+def unheard(call: int, node: int, group: int, node_count: int, groups: TableState, clients: TableState) -> int:
+    """How many calls of SEND, or of READ, may have been carried out in the group unseen: those of unknown outcome, and
+    those that others are in; and reads of messages that nobody was known to have sent."""
     slot = find(groups, (group,))
     if slot < 0:
         return 0
-    found = field(groups, slot, LOOSE_READS)
+    found = field(groups, slot, LOOSE_READS if call == READ else LOOSE_SENDS)
     for other in range(node_count):
-        own = calling(clients, other, READ)
+        own = calling(clients, other, call)
         found += int(other != node and own >= 0 and field(clients, own, ABOUT) == group)
     return found
 
@@ -188,10 +189,10 @@ def is_refused_for_nothing(
         one = find(messages, (group, message))
         asked = one >= 0 and field(messages, one, ASKED) == 1
         # A read that nobody knows of may have set the message aside.
-        is_there = most_tries == 0 or unheard_reads(node, group, node_count, groups, clients) == 0
-        return asked and is_there and field(clients, own, READING) == message
+        is_there = most_tries == 0 or unheard(READ, node, group, node_count, groups, clients) == 0
+        return asked and is_there and field(clients, own, LEFT) == message
     if denied == POP_GROUP:
-        return field(clients, own, DRAINED) == 1 and field(groups, slot, POP_ASKED) == 1
+        return field(clients, own, LEFT) == 0 and field(groups, slot, POP_ASKED) == 1
     return field(groups, slot, POP_ASKED) == 0
 
 
@@ -283,7 +284,7 @@ def knowledge(
         heard[10], heard[11], heard[12] = correlation, removed, released
         return found
     elif link < 0 and kind == CRASHED:
-        note_crash(node, node_is_client[node], book)
+        note_crash(node, book)
         if node_is_client[node] == 0:
             store_down_ns[0] = time_ns
     return 0, 0, 0, 0, 0, 0, 0, 0

@@ -22,7 +22,6 @@ from scatterproof.conformance.workqueue.records import (
     CLOSE_ASKED,
     CLOSED_NS,
     CORRELATION,
-    DRAINED,
     EMPTY,
     FLUSH,
     FLUSH_ASKED,
@@ -39,6 +38,7 @@ from scatterproof.conformance.workqueue.records import (
     HSERVER,
     IN_CALL,
     LAST,
+    LEFT,
     LOOSE_CLEAN,
     LOOSE_NEXT,
     LOOSE_OPEN,
@@ -74,6 +74,7 @@ from scatterproof.conformance.workqueue.records import (
     others_calling,
 )
 from scatterproof.conformance.workqueue.releasing import learn_clean, learn_unlock, note_change, note_release
+from scatterproof.spec.trace import ABSENT
 
 
 @register_jitable
@@ -88,15 +89,15 @@ def note_called(
     """Note what a call may do from now on. told: group, message, token, server, correlation, type, priority, digest,
     last."""
     groups, _, messages, clients, _, _, _, _, _ = book
-    hand, hand_token, reading, drained = in_hand(clients, node)
-    group = told[0] if told[0] >= 1 else hand
-    message = told[1] if told[1] >= 1 else reading
-    token = told[2] if told[2] >= 0 else hand_token
+    hand, hand_token, reading, left = in_hand(clients, node)
+    group = told[0] if told[0] != ABSENT else hand
+    message = told[1] if told[1] != ABSENT else reading
+    token = told[2] if told[2] != ABSENT else hand_token
     if call in (OPEN, NEXT, UNLOCK, CLEAN):
         group = 0
     slot = find(messages, (group, message)) if call == POP else find(groups, (group,))
     about = (call, time_ns, group, message, token, *told[3:])
-    put(clients, (node,), (*about, hand, hand_token, reading, drained, int(slot >= 0)))
+    put(clients, (node,), (*about, hand, hand_token, reading, left, int(slot >= 0)))
     if slot >= 0:
         ask(call, slot, 1, groups, messages)
     if call in (UNLOCK, CLEAN):
@@ -120,12 +121,12 @@ def ask(call: int, slot: int, more: int, groups: TableState, messages: TableStat
 def in_hand(clients: TableState, node: int) -> tuple[int, int, int, int]:
     slot = find(clients, (node,))
     if slot < 0:
-        return 0, 0, 0, 0
+        return 0, 0, 0, -1
     return (
         field(clients, slot, HAND),
         field(clients, slot, HAND_TOKEN),
         field(clients, slot, READING),
-        field(clients, slot, DRAINED),
+        field(clients, slot, LEFT),
     )
 
 
@@ -207,7 +208,7 @@ def take_in_hand(clients: TableState, own: int, group: int, token: int) -> None:
     change(clients, own, HAND, group)
     change(clients, own, HAND_TOKEN, token)
     change(clients, own, READING, 0)
-    change(clients, own, DRAINED, 0)
+    change(clients, own, LEFT, -1)
 
 
 @register_jitable
@@ -281,14 +282,16 @@ def learn_next(
 
 @register_jitable
 def learn_read(own: int, about: int, message: int, time_ns: int, book: Book) -> None:
-    _, _, messages, clients, _, _, _, _, _ = book
+    groups, _, messages, clients, _, _, _, _, _ = book
+    change(clients, own, READING, max(0, message))
     if field(clients, own, HAND) == about:
-        change(clients, own, READING, max(0, message))
-        change(clients, own, DRAINED, int(message == 0))
+        change(clients, own, LEFT, message)
     one = find(messages, (about, message))
     if one >= 0:
         add(messages, one, READS, 1)
         change(messages, one, READ_NS, time_ns)
+    elif message >= 1 and find(groups, (about,)) >= 0:
+        add(groups, find(groups, (about,)), LOOSE_READS, 1)
 
 
 @register_jitable
@@ -324,11 +327,11 @@ def learn_of_group(call: int, own: int, slot: int, time_ns: int, message: int, n
 
 
 @register_jitable
-def note_crash(node: int, is_client: int, book: Book) -> None:
+def note_crash(node: int, book: Book) -> None:
     """A client that crashes in a call never learns its outcome, and begins anew with nothing in hand."""
     clients = book[3]
     own = find(clients, (node,))
-    if is_client == 0 or own < 0:
+    if own < 0:
         return
     call = field(clients, own, IN_CALL)
     if call != 0:

@@ -84,7 +84,7 @@ def returns_to_its_place(row: LeaseRow, promise: Promise, book: Leases) -> Outco
     if row.kind != DELIVERED or own < 0 or one < 0:
         return SILENT
     if holds_now(one, own, row, book):  # twice in one answer
-        return violated(0, field(messages, one, HOLDER), row.number, field(messages, one, HAND_AT))
+        return violated(0, row.node, row.number, field(messages, one, HAND_AT))
     held = held_in_group(one, own, row, promise, book)
     if held >= 0:
         return violated(0, field(messages, held, HOLDER), row.number, field(messages, held, HAND_AT))

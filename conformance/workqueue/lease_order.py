@@ -16,7 +16,9 @@ from scatterproof.conformance.workqueue.lease_records import (
     CALLED_NS,
     ENDS_FROM,
     FIRST,
+    GOT,
     GROUP,
+    HAND_BEHIND,
     HAND_NS,
     HANDED,
     HOLDER,
@@ -25,6 +27,7 @@ from scatterproof.conformance.workqueue.lease_records import (
     LAST,
     LEASE,
     NUMBER,
+    OF,
     OPERATION,
     OUT,
     PUT_CALLED,
@@ -58,10 +61,17 @@ def check_of_leases(clause: str, *ways: str) -> Callable[[Callable[..., Outcome]
 
 @register_jitable
 def holds_now(slot: int, own: int, row: LeaseRow, book: Leases) -> bool:
-    """Whether the message was handed out in the receive that the row's client is in."""
-    if field(book.messages, slot, HANDED) == 0 or field(book.messages, slot, HOLDER) != row.node:
+    """Whether the message was handed out in the receive that the row's client is in; others may have had it since."""
+    messages, users = book.messages, book.users
+    if field(messages, slot, HAND_NS) < field(users, own, CALLED_NS):
         return False
-    return field(book.messages, slot, HOLDER_OP) == field(book.users, own, OPERATION)
+    if field(messages, slot, HOLDER) == row.node and field(messages, slot, HOLDER_OP) == field(users, own, OPERATION):
+        return True
+    behind = field(users, own, HAND_BEHIND)
+    for at in range(behind - field(users, own, GOT), behind):
+        if find(messages, (field(book.hands, find(book.hands, (row.node, at)), OF),)) == slot:
+            return True
+    return False
 
 
 @register_jitable

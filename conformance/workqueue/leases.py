@@ -267,7 +267,7 @@ def learn_of_message(at: int, node: int, one: int, time_ns: int, done: bool, pro
             change(messages, one, BACK_BY, time_ns)
     elif fenced and call == DELETE:
         add(messages, one, ASKED, -1)
-    if call == DELETE and field(messages, one, ASKED) > 0 and done:
+    if call == DELETE and done and not fenced:
         wait_no_more(serial, book)
 
 

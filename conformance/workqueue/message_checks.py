@@ -5,9 +5,8 @@ from __future__ import annotations
 from scatterproof.conformance.checks.step import HOLDS, SILENT, Outcome, State, TableState, violated
 from scatterproof.conformance.checks.tables import field, find
 from scatterproof.conformance.workqueue.checking import check_of_returns, first_left
-from scatterproof.conformance.workqueue.knowledge import unheard_reads
+from scatterproof.conformance.workqueue.knowledge import unheard
 from scatterproof.conformance.workqueue.records import (
-    ABOUT,
     ASKED,
     CORRELATION,
     DIGEST,
@@ -16,7 +15,6 @@ from scatterproof.conformance.workqueue.records import (
     HANDED,
     KNOWN,
     LOOSE_NEXT,
-    LOOSE_SENDS,
     NEXT,
     POP,
     POP_GROUP,
@@ -27,7 +25,6 @@ from scatterproof.conformance.workqueue.records import (
     SEND,
     SENT,
     TYPE,
-    calling,
     others_calling,
 )
 
@@ -56,10 +53,11 @@ def visible_together(
     if done == READ and message != 0:
         one = find(messages, (about, message))
         if one < 0:
-            return violated(0, about, message, -1) if field(groups, slot, LOOSE_SENDS) == 0 else SILENT
+            sends = unheard(SEND, node, about, node_count, groups, clients)
+            return violated(0, about, message, -1) if sends == 0 else SILENT
         return HOLDS if field(messages, one, DIGEST) == digest else violated(1, about, message, -1)
-    unheard = unheard_reads(node, about, node_count, groups, clients)
-    left = first_left(about, FOREVER, unheard, most_tries, groups, messages)
+    reads = unheard(READ, node, about, node_count, groups, clients)
+    left = first_left(about, FOREVER, reads, most_tries, groups, messages)
     return HOLDS if left == 0 else violated(2, about, left, -1)
 
 
@@ -86,12 +84,7 @@ def messages_are_numbered(
         if slot < 0:
             return SILENT
         expected = field(groups, slot, SENT) + 1
-        # Calls of unknown outcome, and those that others are in, may each have sent one.
-        most = field(groups, slot, LOOSE_SENDS)
-        for other in range(node_count):
-            own = calling(clients, other, SEND)
-            most += int(other != node and own >= 0 and field(clients, own, ABOUT) == about)
-        found = message >= expected and message - expected <= most
+        found = expected <= message <= expected + unheard(SEND, node, about, node_count, groups, clients)
         return HOLDS if found else violated(0, expected, message, -1)
     slot = find(groups, (group,))
     if done != NEXT or slot < 0 or field(groups, slot, KNOWN) == 0:
@@ -120,8 +113,8 @@ def messages_in_order(
     if done not in (READ, POP):
         return SILENT
     asked = message if done == READ else about_message
-    unheard = unheard_reads(node, about, node_count, groups, clients)
-    left = first_left(about, asked, unheard, most_tries, groups, messages)
+    reads = unheard(READ, node, about, node_count, groups, clients)
+    left = first_left(about, asked, reads, most_tries, groups, messages)
     return HOLDS if left == 0 else violated(int(done == POP), left, asked, -1)
 
 
@@ -176,7 +169,7 @@ def retries_are_counted(
     slot, one = find(groups, (about,)), find(messages, (about, message))
     if done != READ or slot < 0 or one < 0:
         return SILENT
-    if field(messages, one, READ_NS) >= begun_ns or unheard_reads(node, about, node_count, groups, clients) > 0:
+    if field(messages, one, READ_NS) >= begun_ns or unheard(READ, node, about, node_count, groups, clients) > 0:
         return SILENT
     expected = field(messages, one, READS) + 1
     return HOLDS if retries == expected else violated(1, expected, retries, -1)

@@ -43,10 +43,11 @@ DIGEST, ASKED, POPPED_NS, READS, READ_NS = range(5)
 MESSAGE_FIELDS = 5
 
 # A client, by its node: the call that it is in (0: none) and what that is about; then what it has in hand.
-# DRAINED: its last read_message returned that no message is left. NOTED: its call may do something to its group, or
-# message, which was known as it was called.
+# READING: the message that its last read_message gave. LEFT: what its last one of the group in hand gave, 0 where no
+# message is left; -1 where there was none. NOTED: its call may do something to its group, or message, which was known
+# as it was called.
 IN_CALL, CALLED_NS, ABOUT, ABOUT_MESSAGE, ABOUT_TOKEN, ABOUT_SERVER, ABOUT_CORRELATION, ABOUT_TYPE = range(8)
-ABOUT_PRIORITY, ABOUT_DIGEST, ABOUT_LAST, HAND, HAND_TOKEN, READING, DRAINED, NOTED = range(8, 16)
+ABOUT_PRIORITY, ABOUT_DIGEST, ABOUT_LAST, HAND, HAND_TOKEN, READING, LEFT, NOTED = range(8, 16)
 CLIENT_FIELDS = 16
 
 # A correlation: since when its groups stand as they do; how many of its open_group calls have an unknown outcome; and

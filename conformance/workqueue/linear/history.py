@@ -54,9 +54,9 @@ class _Client:
             return None
         box = TimedCall(row=row, client=given["node"], name=name, called_ns=given["time_ns"], given=given, told={})
         if name in ABOUT_GROUPS:
-            box.group = given["group"] if given["group"] > 0 else self.group
-            box.token = given["token"] if given["token"] >= 0 else self.token
-            box.message = given["message"] if given["message"] > 0 else self.message
+            box.group = given["group"] if given["group"] != ABSENT else self.group
+            box.token = given["token"] if given["token"] != ABSENT else self.token
+            box.message = given["message"] if given["message"] != ABSENT else self.message
         self.within = box
         return box
 
@@ -71,7 +71,7 @@ class _Client:
         if box.name in (CallName.OPEN_GROUP, CallName.NEXT_GROUP):
             some = told["group"] > 0
             self.group, self.token, self.message = (told["group"], told["token"], 0) if some else (0, 0, 0)
-        elif box.name is CallName.READ_MESSAGE and box.group == self.group:
+        elif box.name is CallName.READ_MESSAGE:
             self.message = max(0, told["message"])
 
 

@@ -19,7 +19,8 @@ class Box:
 
     given, told: the columns of its rows `called` and `returned`.
     group, message, token: what it is about.
-    hand, hand_token, reading, drained: what its client had in hand as it called.
+    hand, hand_token: what its client had in hand as it called.
+    left: what its last read of that group gave, 0 where no message is left; ABSENT for none.
     over: the row of its return, or of its client's crash; NEVER where there is neither, and `outcome` is None.
     """
 
@@ -33,8 +34,7 @@ class Box:
     token: int
     hand: int
     hand_token: int
-    reading: int
-    drained: bool
+    left: int
     over: int = NEVER
     over_ns: int = 0
     outcome: Outcome | None = None
@@ -53,7 +53,7 @@ class Hand:
     group: int = 0
     token: int = 0
     reading: int = 0
-    drained: bool = False
+    left: int = ABSENT
 
 
 class Boxes:
@@ -79,15 +79,14 @@ class Boxes:
             elif kind == Kind.RETURNED and node in self._open:
                 self._return(position, columns)
             elif kind == Kind.CRASHED and columns["link"] == ABSENT:
-                if node in clients:
-                    self._crash(position, columns)
-                else:
+                self._crash(position, columns)
+                if node not in clients:
                     self.store_down.append((position, columns["time_ns"]))
 
     def _call(self, position: int, given: dict[str, int]) -> None:
         node, call = given["node"], CALLS.get(given["call"])
         hand = self._hands.setdefault(node, Hand())
-        group = 0 if call in GIVEN else given["group"] if given["group"] >= 1 else hand.group
+        group = 0 if call in GIVEN else given["group"] if given["group"] != ABSENT else hand.group
         box = Box(
             client=node,
             call=call,
@@ -95,12 +94,11 @@ class Boxes:
             begun_ns=given["time_ns"],
             given=given,
             group=group,
-            message=given["message"] if given["message"] >= 1 else hand.reading,
-            token=given["token"] if given["token"] >= 0 else hand.token,
+            message=given["message"] if given["message"] != ABSENT else hand.reading,
+            token=given["token"] if given["token"] != ABSENT else hand.token,
             hand=hand.group,
             hand_token=hand.token,
-            reading=hand.reading,
-            drained=hand.drained,
+            left=hand.left,
         )
         self.all.append(box)
         self._open[node] = box
@@ -118,9 +116,10 @@ class Boxes:
         elif box.call is CallName.NEXT_GROUP:
             none = told["group"] < 1
             self._hands[box.client] = Hand() if none else Hand(told["group"], told["token"])
-        elif box.call is CallName.READ_MESSAGE and box.hand == box.group:
+        elif box.call is CallName.READ_MESSAGE:
             hand = self._hands[box.client]
-            hand.reading, hand.drained = max(0, told["message"]), told["message"] == 0
+            hand.reading = max(0, told["message"])
+            hand.left = told["message"] if box.hand == box.group else hand.left
 
     def _crash(self, position: int, columns: dict[str, int]) -> None:
         box = self._open.pop(columns["node"], None)

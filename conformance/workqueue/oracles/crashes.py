@@ -137,9 +137,9 @@ def _for_nothing(queue: Queue, box: Box, row: int) -> bool:
     if box.call is POP:
         pops = queue.pops(group, box.message, row)
         is_there = not queue.most_tries or not queue.unheard(box, row)
-        return pops == [box] and is_there and box.reading == box.message
+        return pops == [box] and is_there and box.left == box.message
     finishing = [one for one in others if one.call is POP_GROUP]
-    return not finishing and (box.call is READ or box.drained)
+    return not finishing and (box.call is READ or box.left == 0)
 
 
 def _on_nothing(queue: Queue, box: Box, row: int) -> bool:

@@ -172,8 +172,7 @@ def processed_once(trace: Trace) -> set[int]:
         message = box.told["message"] if box.call is READ else box.message
         if not queue.is_there(box.group, row) or message not in queue.sent(box.group, row):
             continue
-        popped = [pop for pop in queue.pops(box.group, message, row) if pop.was_ok(row)]
-        if any(pop.over_ns < box.begun_ns for pop in popped):
+        if any(pop.over_ns < box.begun_ns for pop in queue.popped(box.group, message, row)):
             broken.add(row)
     for row, box, group in _handed(queue):
         gone = queue.gone(group, row)
@@ -195,7 +194,7 @@ def visible_together(trace: Trace) -> set[int]:
         elif box.told["message"] in sent:
             if sent[box.told["message"]].given["digest"] != box.told["digest"]:
                 broken.add(row)
-        elif not queue.loose(box.group, row, SEND):
+        elif not queue.unheard(box, row, SEND):
             broken.add(row)
     return broken
 
@@ -206,9 +205,7 @@ def messages_are_numbered(trace: Trace) -> set[int]:
         if not queue.is_there(box.group, row):
             continue
         following, message = max(queue.sent(box.group, row), default=0) + 1, box.told["message"]
-        others = [one for one in queue.boxes.others(row, box, SEND) if one.group == box.group]
-        most = following + queue.loose(box.group, row, SEND) + len(others)
-        broken |= set() if following <= message <= most else {row}
+        broken |= set() if following <= message <= following + queue.unheard(box, row, SEND) else {row}
     for row, box, group in _handed(queue):
         opened = queue.opened(group, row)
         if opened is not None and queue.gone(group, row) is None:

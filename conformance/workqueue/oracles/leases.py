@@ -32,7 +32,12 @@ def returns_to_its_place(trace: Trace) -> set[int]:
 def _of_its_group(queue: LeaseQueue, one: HandOut) -> list[Name]:
     """The known messages of its group, itself too, but not those already handed out in the same receive."""
     names = (other for other in queue.known(one.row) if queue.group(other) == queue.group(one.name))
-    return [other for other in names if (h := queue.latest(other, one.row)) is None or h.call is not one.call]
+    return [other for other in names if not _came_now(queue, other, one)]
+
+
+def _came_now(queue: LeaseQueue, name: Name, one: HandOut) -> bool:
+    """Whether the message was handed out in the same receive before."""
+    return any(before.call is one.call for before in queue.of(name, one.row))
 
 
 def _is_anothers(queue: LeaseQueue, name: Name, row: int, client: int) -> bool:
@@ -51,7 +56,7 @@ def _is_early(queue: LeaseQueue, one: HandOut) -> bool:
     """Whether it, or another that hides it, is held, or another comes first."""
     row, begun, aside = one.row, one.call.ns, one.call.call is RECEIVE_ASIDE
     until = max(begun, queue.least(one.call))
-    if any(before.call is one.call for before in queue.of(one.name, row)):
+    if _came_now(queue, one.name, one):
         return True
     for other in _of_its_group(queue, one):
         if (queue.back_order > 0 and other != one.name) or _is_anothers(queue, other, row, one.call.client):
@@ -282,8 +287,7 @@ def _is_misplaced(queue: LeaseQueue, one: HandOut) -> bool:
         shown = queue.first_aside(other, row)
         if other == one.name or shown is None or queue.group(other) != queue.group(one.name):
             continue
-        latest = queue.latest(other, row)
-        now = latest is not None and latest.call is me
+        now = _came_now(queue, other, one)
         if is_first and is_taken and queue.is_before(one.name, other) and (now or shown.ns < me.ns):
             return True
         if queue.is_before(other, one.name) and queue.is_owed(other, row) and not now:

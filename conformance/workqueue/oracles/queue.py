@@ -118,16 +118,26 @@ class Queue:
         sent = self.sent(group, row).get(message)
         return [box for box in self.may(group, row, POP) if box.message == message and _after(box, sent)]
 
+    def popped(self, group: int, message: int, row: int) -> list[Box]:
+        """The calls that surely popped the message, and returned when it was known."""
+        sent = self.sent(group, row)[message]
+        pops = [box for box in self.about(group, row, POP) if box.message == message]
+        return [box for box in pops if box.over > sent.over]
+
     def reads(self, group: int, message: int, row: int) -> list[Box]:
         """The calls that were given the message."""
         sent = self.sent(group, row)[message]
         given = [box for box in self.about(group, row, READ) if box.told["message"] == message]
         return [box for box in given if box.over > sent.over]
 
-    def unheard(self, me: Box, row: int) -> int:
-        """How many reads of its group have an unknown outcome, or are calls that others are in."""
-        others = [box for box in self.boxes.others(row, me, READ) if box.group == me.group]
-        return len(others) + self.loose(me.group, row, READ)
+    def unheard(self, me: Box, row: int, call: CallName = READ) -> int:
+        """How many calls of this name about its group have an unknown outcome, or are calls that others are in; and
+        reads of messages that nobody was known to have sent."""
+        others = [box for box in self.boxes.others(row, me, call) if box.group == me.group]
+        sent = self.sent(me.group, row)
+        given = [(box, box.told["message"]) for box in self.about(me.group, row, READ) if box.told["message"] >= 1]
+        unknown = [box for box, message in given if message not in sent or box.over < sent[message].over]
+        return len(others) + self.loose(me.group, row, call) + len(unknown if call is READ else ())
 
     def left(self, me: Box, below: int, row: int) -> int:
         """The first message of the call's group, with an id strictly below this one, that nobody asked to pop and that
