@@ -1,5 +1,6 @@
 """Small histories of both kinds of queue, by number, of which judges have to say the same, whatever it is: as
-`histories`, also with leases that end amid the calls. Of three, one is of a store with a mistake; half are damaged."""
+`histories`, also with leases that end amid the calls. Of three, one is of a store with a mistake, and one of a store
+that says anything; half are damaged."""
 
 from __future__ import annotations
 
@@ -10,6 +11,7 @@ from scatterproof.conformance.network.topologies import served
 from scatterproof.conformance.workqueue.lease_episodes import KINDS, step
 from scatterproof.fuzz.damages import damaged, draw_edit
 from scatterproof.fuzz.workqueue import leases, mutants
+from scatterproof.fuzz.workqueue.anything import Anything
 from scatterproof.fuzz.workqueue.histories import CALLS, Client, GroupRun, Run, traced
 from scatterproof.impl.workqueue import make_core
 from scatterproof.spec.core import Parameter
@@ -50,7 +52,7 @@ def drawn_history(number: int) -> Trace:
             "margin_ns": draw.choice((0, 0, 1, 3)),
         }
     wrong = leases.MUTANTS if leased else mutants.MUTANTS
-    make_store: MakeNode = draw.choice(wrong).make_node if draw.random() < 1 / 3 else make_core
+    make_store: MakeNode = draw.choice((make_core, draw.choice(wrong).make_node, lambda config: Anything(draw)))
     network, count = served(draw.choice(_NODES)), draw.randint(*CALLS) + draw.choice((0, 6))
     run = (_LeaseRun if leased else GroupRun)(
         draw, network, parameters, make_store, count, min(3, len(network.clients()))
