@@ -22,6 +22,7 @@ import msgspec
 
 from scatterproof.conformance import case, protocol
 from scatterproof.conformance.checks.online import Broken, Monitor
+from scatterproof.conformance.checks.step import Check
 from scatterproof.conformance.judge import all_checks, conclude, refuse
 from scatterproof.conformance.network.run import simulate
 from scatterproof.conformance.protocol import Plugin
@@ -45,7 +46,7 @@ class Said(msgspec.Struct, frozen=True):
     """What judges say of a trace.
 
     broken: (clause, row), though the trace may not record all that a clause rests on. Rows at which a clause is left
-        open count, too: oracles of a doubt name the same.
+        open count, too, with a question mark behind the clause: oracles of a doubt name the same.
     idle: of the clauses that must be at stake, those that are not.
     refused: whether no check may look at it, or a premise is broken; then nothing else counts.
     found: all that checks and premises found, with what is put into words; none of oracles.
@@ -257,7 +258,7 @@ def by_checks(trace: Trace, at_stake: Sequence[str], only: frozenset[str] | None
         idle |= else_.idle - only
     if any(one.check >= count for one in found):
         return Said(frozenset(), refused=True, found=frozenset(found))
-    broken = frozenset((everything[one.check].clause, one.position) for one in found)
+    broken = frozenset((_name(everything[one.check]), one.position) for one in found)
     return Said(broken, frozenset(idle), found=frozenset(found))
 
 
@@ -292,7 +293,11 @@ def by_oracles(plugin: Plugin, trace: Trace, only: frozenset[str] | None = None,
     its identity, so each call gets a new object."""
     again = Trace(trace.header, trace.rows)
     checks = [check for check in plugin.applicable(trace.header) if only is None or check.clause in only]
-    broken = {(check.clause, position) for check in checks for position in plugin.oracles[check.name](again)}
+    broken = {(_name(check), position) for check in checks for position in plugin.oracles[check.name](again)}
     if only is not None:
-        broken |= {pair for pair in else_.broken if pair[0] not in only}
+        broken |= {pair for pair in else_.broken if pair[0].rstrip("?") not in only}
     return Said(frozenset(broken))
+
+
+def _name(check: Check) -> str:
+    return f"{check.clause}?" if check.doubt else check.clause
