@@ -286,7 +286,7 @@ def duplicates_deliver_once(row: LeaseRow, promise: Promise, book: Leases) -> Ou
     for at in range(entries(field(book.users, own, MOST))):
         one = named(row.node, field(book.users, own, OPERATION), 1 + at, book)
         denied = row.outcome != UNKNOWN and not is_done(at, row.outcome, row.carried, OK)
-        if one >= 0 and denied and field(messages, one, DEDUP) > 0:
+        if one >= 0 and denied:
             first = first_of(one, min(row.time_ns, field(messages, one, PUT_NS)), promise, book)
             if first >= 0:
                 found, expected = field(messages, one, NUMBER), field(messages, first, NUMBER)
@@ -332,8 +332,6 @@ def first_of(one: int, put_by_ns: int, promise: Promise, book: Leases) -> int:
         while next_one > 0 and lasts:
             first = find(messages, (next_one,))
             next_one = next_of(messages, first, ALIKE)
-            if first == one:
-                continue
             over_ns = later(later(field(messages, first, PUT_NS), promise.window_ns), promise.margin_ns)
             if is_before(messages, other, first) or over_ns < field(messages, other, PUT_CALLED):
                 continue

@@ -41,7 +41,7 @@ def note_put(at: int, row: LeaseRow, promise: Promise, book: Leases) -> None:
         return
     book.made[0] += 1
     serial, now = book.made[0], row.time_ns
-    dedup = row.dedup + at if row.dedup > 0 and at < FOREVER - row.dedup else row.dedup
+    dedup = row.dedup + at if 0 < row.dedup <= FOREVER - at else 0  # there is no greater number
     put(book.names, name, (serial, 0))
     head = (row.node, row.operation, 1 + at, row.group, dedup, now, FOREVER, -1, 0, 0, -1, -1, 0)
     body = row.digest if at == 0 else -1  # a call names one, and its entries may differ

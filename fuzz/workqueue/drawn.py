@@ -6,6 +6,8 @@ from __future__ import annotations
 
 from random import Random
 
+from msgspec.structs import replace
+
 from scatterproof.conformance.network.run import MakeNode
 from scatterproof.conformance.network.topologies import served
 from scatterproof.conformance.workqueue.lease_episodes import KINDS, step
@@ -18,13 +20,34 @@ from scatterproof.spec.core import Parameter
 from scatterproof.spec.schedule import Call
 from scatterproof.spec.topology import NodeId
 from scatterproof.spec.trace import Trace
-from scatterproof.spec.workqueue.messages import Packet
+from scatterproof.spec.workqueue.messages import ABOUT_GROUPS, CallName, Packet
 
-_LEASES_NS = (1, 6, 40)
+_LEASES_NS = ((1, 6, 40), (1, 6, 40), (-2, 0, 9))
+_STEPS = (range(KINDS), (0, 5, 12, 13, 16, 19, 19, 20), (0, 0, 16, 5))  # also for what is set aside, and for ids
 _NODES = (2, 3, 3, 4, 16)  # with many, numbers of nodes are no less than times and rows
+_END = 1 << 63
+
+
+class _GroupRun(GroupRun):
+    """Groups of more messages, and calls that name a group that nobody was told of."""
+
+    def drawn(self, client: Client, node: NodeId) -> Call:
+        call = super().drawn(client, node)
+        if client.last == CallName.SEND_MESSAGE and self._often(30):
+            call = replace(call, call=CallName.SEND_MESSAGE, arguments={}, payload=b"%d" % self.now)
+        if call.call in ABOUT_GROUPS and self._often(3):
+            call = replace(call, arguments={"group": self.draw.choice((-2, 0, 1, 2)), "token": self.draw.randint(0, 3)})
+        return call
 
 
 class _LeaseRun(Run):
+    """kinds, leases_ns: of steps. group, id: put in the place of group 2, and ahead of the ids."""
+
+    def begin(self, group: int) -> None:
+        draw = self.draw
+        self.kinds, self.leases_ns = draw.choice(_STEPS), draw.choice(_LEASES_NS)
+        self.group, self.id = draw.choice((2, group)), draw.choice((0, 0, 0, _END - 4))
+
     def as_new(self, asked: Packet) -> Packet:
         """Messages are named by the numbers of their puts, so that the store forgets what it answered instead."""
         self.store.kept.answered.clear()  # type: ignore[attr-defined]
@@ -32,9 +55,15 @@ class _LeaseRun(Run):
 
     def drawn(self, client: Client, node: NodeId) -> Call:
         if not client.next:
-            kind, more = self.draw.randrange(KINDS), self.draw.getrandbits(8)
-            client.next = list(step(kind, self.now, node, more, _LEASES_NS))
-        return client.next.pop(0)
+            kind, more = self.draw.choice(self.kinds), self.draw.getrandbits(8)
+            client.next = list(step(kind, self.now, node, more, self.leases_ns))
+        call = client.next.pop(0)
+        if call.call != CallName.PUT_MESSAGE:
+            return call
+        group, dedup = call.arguments["group"], call.arguments["dedup"]
+        assert isinstance(dedup, int)
+        new = {"group": self.group if group == 2 else group, "dedup": dedup and self.id + dedup}
+        return replace(call, arguments={**call.arguments, **new})
 
 
 def drawn_history(number: int) -> Trace:
@@ -54,11 +83,15 @@ def drawn_history(number: int) -> Trace:
     wrong = leases.MUTANTS if leased else mutants.MUTANTS
     make_store: MakeNode = draw.choice((make_core, draw.choice(wrong).make_node, lambda config: Anything(draw)))
     network, count = served(draw.choice(_NODES)), draw.randint(*CALLS) + draw.choice((0, 6))
-    run = (_LeaseRun if leased else GroupRun)(
+    run = (_LeaseRun if leased else _GroupRun)(
         draw, network, parameters, make_store, count, min(3, len(network.clients()))
     )
     run.marks = draw.random() < 0.3
-    trace = traced(network, run.run(), parameters)
+    if isinstance(run, _LeaseRun):
+        run.begin(len(network.nodes))
+    run.stir()
+    since_ns = draw.choice((0, 0, 0, -30))
+    trace = traced(network, [(since_ns + row[0], *row[1:]) for row in run.run()], parameters)
     for _ in range(draw.choice((0, 0, 1, 2))):
         trace = damaged(trace, draw_edit(trace, draw))
     return trace

@@ -94,7 +94,7 @@ class Run:
         most: int = 0,
     ) -> None:
         """count: how many calls are made. most: by how many of the clients; by all when left out."""
-        self.draw, self.rows, self.made = draw, list[Row](), 0
+        self.draw, self.network, self.rows, self.made = draw, network, list[Row](), 0
         self.later = list[tuple[int, int, int, Callable[[], None]]]()
         self.parameters: dict[str, Parameter] = {"retry_ns": 1, "tries": 1, **parameters}
         seen, routes = list[tuple[int, int]](), route(network)
@@ -118,8 +118,16 @@ class Run:
         self.made += 1
         heapq.heappush(self.later, (self.now + after_ns, self.draw.getrandbits(30), self.made, do))
 
-    def _row(self, node: NodeId, kind: Kind, rest: Row = _NOWHERE) -> None:
-        self.rows.append((self.now, ABSENT, node, kind, ABSENT, ABSENT, *rest))
+    def stir(self) -> None:
+        """Let the store crash, and links be cut, at a few moments."""
+        for _ in range(self.draw.choice((0, 0, 1, 2))):
+            self._at(self.draw.randrange(60), lambda: self._fail(STORE))
+        for link in self.draw.sample(range(len(self.network.links)), self.draw.choice((0, 0, 1, 2))):
+            node = self.network.links[link].source
+            self._at(self.draw.randrange(40), lambda at=(node, link): self._row(at[0], Kind.CRASHED, link=at[1]))  # type: ignore[misc]
+
+    def _row(self, node: NodeId, kind: Kind, rest: Row = _NOWHERE, link: int = ABSENT) -> None:
+        self.rows.append((self.now, ABSENT, node, kind, link, ABSENT, *rest))
 
     def _often(self, percent: int) -> bool:
         return self.draw.randrange(100) < percent

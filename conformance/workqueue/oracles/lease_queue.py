@@ -94,7 +94,7 @@ class Put:
     @property
     def dedup(self) -> int:
         first = self.call.given["dedup"]
-        return first + self.entry - 1 if 0 < first <= MOST - self.entry + 1 else first
+        return first + self.entry - 1 if 0 < first <= MOST - self.entry + 1 else 0
 
 
 @dataclass(slots=True, kw_only=True, eq=False)
@@ -136,7 +136,7 @@ class LeaseQueue:
             call = LeaseCall(client=node, call=CALLS.get(row["call"]), row=position, ns=now, given=row)
             hand = self._hands.setdefault(node, [])
             if call.call in (DELETE, EXTEND, GIVE_BACK) and hand:
-                most = min(max(1, row["most"]), MOST_ENTRIES, len(hand)) if call.call is DELETE else 1
+                most = min(max(1, row["most"]), MOST_ENTRIES) if call.call is DELETE else 1
                 call.about = hand[: -most - 1 : -1] if row["newest"] == 1 else hand[:most]
                 if call.call is not EXTEND:
                     self._hands[node] = hand[:-most] if row["newest"] == 1 else hand[most:]

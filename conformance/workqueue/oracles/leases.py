@@ -343,7 +343,7 @@ def _is_copy(queue: LeaseQueue, name: Name, other: Name, row: int, by_ns: int) -
     return queue.is_before(other, name) and all(
         add_ns(puts[first].ns, queue.window) - queue.margin > by_ns
         for first in queue.known(row)
-        if first != name and queue.same_id(first, other) and _may_be_first(queue, first, other, row)
+        if queue.same_id(first, other) and _may_be_first(queue, first, other, row)
     )
 
 
