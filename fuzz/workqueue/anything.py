@@ -64,7 +64,7 @@ class Anything:
         return replace(asked, group=group, token=self._token())
 
     def _next(self, asked: Packet) -> Packet:
-        group = self._number(self.draw.choice((0, *self.opened)))
+        group = self._number(self.draw.choice((0, 0, *self.opened)))
         its = self.opened.get(group, asked)
         said = {name: self._number(getattr(its, name)) for name in ("priority", "correlation", "type")}
         return replace(asked, group=group, token=self._token(), retries=self.draw.randint(1, 2), **said)

@@ -84,7 +84,7 @@ def drawn_history(number: int) -> Trace:
     make_store: MakeNode = draw.choice((make_core, draw.choice(wrong).make_node, lambda config: Anything(draw)))
     network, count = served(draw.choice(_NODES)), draw.randint(*CALLS) + draw.choice((0, 6))
     run = (_LeaseRun if leased else _GroupRun)(
-        draw, network, parameters, make_store, count, min(3, len(network.clients()))
+        draw, network, parameters, make_store, count, min(draw.choice((2, 3)), len(network.clients()))
     )
     run.marks = draw.random() < 0.3
     if isinstance(run, _LeaseRun):
