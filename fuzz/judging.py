@@ -36,7 +36,7 @@ from scatterproof.spec.trace import Trace
 
 CHECKS, SHARED, PREMISES, ORACLES = "checks", "what checks share", "premises", "oracles"
 DAMAGED = 4  # of each labelled trace, and of each case's run
-_HISTORIES = 500  # for each of these
+_HISTORIES = 1000  # for each of these
 _LONGEST = 120  # rows of a run to damage
 _LONGEST_WHOLE = 300  # rows of a run that oracles look at: they are slow on long ones
 _ALL = 1 << 62
@@ -129,21 +129,21 @@ class JudgeBench(AnyBench[Known]):
                 self.known.append(self._look(f"{title}, renumbered", renumbered(trace), at_stake, labelled=True))
             self.known += [self._look(*one) for one in runs if len(one[1].rows) <= longest]
             histories = _histories(name, times * _HISTORIES, seed)
+            titles = {title for title, _ in kept(name)}
             for title, trace in chain(kept(name), _drawn(list(self.known), times, seed), histories):
                 again = self.agreed(title, trace)
                 if again is None:
                     self.parted.append(title)
                 else:
                     self.known.append(again)
-            self.judges_of = self._touched(
-                [one.trace for one in self.known[: 2 * len(labelled) : 2] if not one.checks.refused]
-            )
+            own = (*self.known[: 2 * len(labelled) : 2], *(one for one in self.known if one.name in titles))
+            self.judges_of = self._touched([one.trace for one in own if not one.checks.refused])
         blocks = reduce(or_, (known.blocks for known in self.known), 0)
-        own = f"scatterproof.conformance.{name}."
+        package = f"scatterproof.conformance.{name}."
         self.mutants = {
             m.name: m
             for m in self.mutants.values()
-            if m.module.startswith(own) or blocks & self.reached.bit(m.place, m.block)
+            if m.module.startswith(package) or blocks & self.reached.bit(m.place, m.block)
         }
         self.known.sort(key=lambda known: (known.damaged, not known.labelled, len(known.trace.rows)))
 

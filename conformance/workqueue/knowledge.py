@@ -87,7 +87,7 @@ def may_be_taken(slot: int, called_ns: int, groups: TableState) -> bool:
     """Whether the group, whatever the others are, could be handed out at every moment from the call until now."""
     if not is_there(groups, slot) or field(groups, slot, KNOWN) == 0 or field(groups, slot, SENT) == 0:
         return False
-    if field(groups, slot, CLOSED_NS) >= called_ns or field(groups, slot, RISK) == 2:
+    if field(groups, slot, CLOSED_NS) >= called_ns:
         return False
     removing = field(groups, slot, FLUSH_ASKED) + field(groups, slot, POP_ASKED)
     return removing == 0 and field(groups, slot, HELD) == 0

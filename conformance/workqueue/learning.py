@@ -62,6 +62,7 @@ from scatterproof.conformance.workqueue.records import (
     READING,
     READS,
     REFUSED,
+    RISK,
     SEND,
     SENT,
     SURE,
@@ -101,7 +102,7 @@ def note_called(
     if slot >= 0:
         ask(call, slot, 1, groups, messages)
     if call in (UNLOCK, CLEAN):
-        note_release(groups, call, time_ns, told[3])
+        note_release(groups, call, told[3])
 
 
 @register_jitable
@@ -324,6 +325,7 @@ def learn_of_group(call: int, own: int, slot: int, time_ns: int, message: int, n
             note_gone(group, EMPTY, time_ns, book)
         else:
             change(groups, slot, CLOSED_NS, min(time_ns, field(groups, slot, CLOSED_NS)))
+            change(groups, slot, RISK, 0)  # cleaning had not removed it, and does not any more
 
 
 @register_jitable

@@ -27,7 +27,6 @@ from scatterproof.conformance.workqueue.records import (
     HELD,
     HSERVER,
     KNOWN,
-    LOOSE_CLEAN,
     LOOSE_NEXT,
     LOOSE_OPEN,
     LOOSE_OPENS,
@@ -58,14 +57,14 @@ def note_change(correlation: int, time_ns: int, loose: int, correlations: TableS
 
 
 @register_jitable
-def note_release(groups: TableState, call: int, time_ns: int, server: int) -> None:
+def note_release(groups: TableState, call: int, server: int) -> None:
     """From its call on, a release may have released locks, and cleaning may have removed groups that are not closed."""
     for slot in range(room(groups)):
         if not used(groups, slot):
             continue
         if call == CLEAN or field(groups, slot, HSERVER) == server:
             change(groups, slot, SURE, 0)
-        if call == CLEAN and field(groups, slot, CLOSED_NS) >= time_ns:
+        if call == CLEAN and field(groups, slot, CLOSED_NS) == FOREVER:
             change(groups, slot, RISK, 2 if field(groups, slot, RISK) else 1)
         own = field(groups, slot, KNOWN) == 1 and field(groups, slot, SERVER) == server
         if call == UNLOCK and own and field(groups, slot, CLOSE_ASKED) == 0:
@@ -130,9 +129,8 @@ def learn_clean(
     book: Book,
 ) -> None:
     """Learn from a cleaning: which groups it removed or released is known where it was none or all that it could."""
-    groups, _, _, clients, correlations, loose, _, released_ns, cleaned_ns = book
+    groups, _, _, _, correlations, _, _, released_ns, cleaned_ns = book
     removed, released = told[6], told[7]
-    alone = loose[LOOSE_CLEAN] == 0 and not others_calling(clients, node, CLEAN, node_count)
     sure, sending, held = undisturbed(node, called_ns, node_count, book), 0, 0
     released_ns[0] = cleaned_ns[0] = time_ns
     for slot in range(room(groups)):
@@ -143,7 +141,7 @@ def learn_clean(
     for slot in range(room(groups)):
         if not is_there(groups, slot):
             continue
-        if removed == 0 and alone and field(groups, slot, RISK) == 1:
+        if removed == 0 and field(groups, slot, RISK) == 1:
             change(groups, slot, RISK, 0)
         if sure and removed == sending and field(groups, slot, CLOSED_NS) == FOREVER:
             change(groups, slot, REMOVED_NS, time_ns)

@@ -202,7 +202,10 @@ class Queue:
         return None
 
     def risk(self, group: int, row: int) -> int:
-        """Whether cleaning may have removed it: 0 no, 1 the last one alone may have, 2 an earlier one."""
+        """Whether cleaning may have removed it: 0 no, as it was closed, or else; 1 the last one alone may have, 2 an
+        earlier one."""
+        if self.closed_ns(group, row) < ALL:
+            return 0
         opened = self.opened(group, row)
         if opened is None:
             return 2
@@ -212,10 +215,9 @@ class Queue:
         cleans = self.boxes.asked(row, CLEAN)
         events = [(box.begun, box) for box in cleans] + [(box.over, box) for box in cleans if box.was_ok(row)]
         for at, box in sorted((event for event in events if event[0] > heard), key=lambda event: event[0]):
-            if at == box.begun and self.closed_ns(group, at) >= box.begun_ns:
+            if at == box.begun:
                 known = min(2, known + 1)
-            alone = not self.boxes.loose(at, CLEAN) and not self.boxes.others(at, box, CLEAN)
-            if at == box.over and box.told["removed"] == 0 and alone and known == 1:
+            if at == box.over and box.told["removed"] == 0 and known == 1:
                 known = 0
         return known
 
@@ -291,7 +293,7 @@ class Queue:
         """Whether it was closed with messages ahead of the call, and nothing may have removed it."""
         if self.closed_ns(group, row) >= me.begun_ns or not self.sent(group, row):
             return False
-        return self.risk(group, row) != 2 and not self.may(group, row, FLUSH, POP_GROUP)
+        return not self.may(group, row, FLUSH, POP_GROUP)
 
     def _last_came(self, group: int, me: Box, row: int) -> bool:
         """Whether one that is marked as the last surely was begun after it, and closed."""
