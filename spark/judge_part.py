@@ -175,9 +175,9 @@ def _fed(
                 batch, at = next(batches), 0
                 left = len(batch["kind"])
             take = min(left, span.rows - done)
-            piece = side_by_side({name: values[at : at + take] for name, values in batch.items()})
-            if (piece["run"] != span.header.run).any():
+            if (batch["run"][at : at + take] != span.header.run).any():
                 raise BadInput(f"{place} is mixed with others, or not in the order of {part.runs_file}; make it again")
+            piece = side_by_side({name: batch[name][at : at + take] for name in names})
             network.rules.refuse(piece, base=done, place=place)
             ended = refuse_rows_after_end(piece, ended=ended, place=place)
             # A short piece is judged sooner than it is handed over.
