@@ -147,7 +147,7 @@ class LeaseQueue:
         elif kind == Kind.RETURNED and node in self._in:
             call = self._in.pop(node)
             call.over, call.over_ns, call.outcome = position, now, Outcome(row["outcome"])
-            call.done = row["carried"]
+            call.done = row["carried"] if call.call is not CANCEL else ABSENT  # it has no entries
             self.ended[position] = call
         elif kind == Kind.DELIVERED and node in self._in and self._in[node].call in (RECEIVE, RECEIVE_ASIDE):
             name = (row["sender"], row["number"], max(1, row["message"]))
