@@ -21,7 +21,7 @@ from random import Random
 import msgspec
 
 from scatterproof.conformance import case, protocol
-from scatterproof.conformance.checks.online import Broken, Monitor
+from scatterproof.conformance.checks.online import Broken, Monitor, columns_read_anew
 from scatterproof.conformance.checks.step import Check
 from scatterproof.conformance.judge import all_checks, conclude, refuse
 from scatterproof.conformance.network.run import simulate
@@ -185,6 +185,10 @@ class JudgeBench(AnyBench[Known]):
             for block in self.reached.names(self.reached.bits()):
                 found.setdefault(block.place, set()).add(clause)
         return {place: frozenset(clauses) for place, clauses in found.items()}
+
+    def begin(self) -> None:
+        """The mutant may read a column that the check itself does not."""
+        columns_read_anew()
 
     def meet(self, given: Known, found: Tried) -> Tried:
         killed = msgspec.structs.replace(found, instance=given.name, differing=found.differing + 1)

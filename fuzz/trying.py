@@ -146,6 +146,9 @@ class AnyBench(Generic[GivenT]):
         """What it is tried on, in this order: all that reaches its block."""
         raise NotImplementedError
 
+    def begin(self) -> None:
+        """Called once in the mutant's process, where it is in its place."""
+
     def meet(self, given: GivenT, found: Tried) -> Tried:
         """The result after one more run, in the mutant's process."""
         raise NotImplementedError
@@ -264,6 +267,7 @@ def _child(bench: AnyBench[GivenT], mutant: CoreMutant, stimuli: Sequence[GivenT
             used = int(file.read().split()[0]) * resource.getpagesize()
         resource.setrlimit(resource.RLIMIT_AS, (used + _MORE_BYTES, used + _MORE_BYTES))
         apply(mutant)
+        bench.begin()
         found = _tried(bench, mutant, stimuli)
         os.write(writing, msgspec.json.encode(found))
     except FAILURES as error:

@@ -7,7 +7,7 @@ from functools import lru_cache
 from typing import Any, NamedTuple, TypeAlias
 
 from scatterproof.conformance.checks.source import plain_source, units
-from scatterproof.conformance.checks.step import Check
+from scatterproof.conformance.checks.step import Check, names_in_code
 from scatterproof.conformance.checks.surroundings import Surroundings
 from scatterproof.spec.trace import Row
 
@@ -63,3 +63,9 @@ def _maker(checks: tuple[Check, ...], columns: tuple[str, ...]) -> Callable[...,
     exec(compile(plain_source(checks, columns), "<checks>", "exec"), namespace)
     make: Callable[..., Made] = namespace["make"]
     return make
+
+
+def columns_read_anew() -> None:
+    """Find out anew which columns steps read, and call them with these: the code of one has changed."""
+    names_in_code.cache_clear()
+    _maker.cache_clear()

@@ -246,7 +246,7 @@ def _record(step: Callable[..., object], annotation: str) -> Record | None:
 
 def _names_in(step: Callable[..., object], arguments: Arguments) -> tuple[str, ...]:
     assert isinstance(step, FunctionType)
-    named, found = _named_in(step), list[str]()
+    named, found = names_in_code(step), list[str]()
     for name, of in arguments.items():
         found += (
             [name] if of is None else of if isinstance(of, tuple) else [one for one in fields_of(of) if one in named]
@@ -255,7 +255,7 @@ def _names_in(step: Callable[..., object], arguments: Arguments) -> tuple[str, .
 
 
 @cache
-def _named_in(step: FunctionType) -> frozenset[str]:
+def names_in_code(step: FunctionType) -> frozenset[str]:
     """Every name in the code of a step and of the functions that it calls: other fields of a record are not read."""
     names, found, waiting = set[str](), set[FunctionType](), [step]
     while waiting:

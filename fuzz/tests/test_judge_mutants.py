@@ -84,6 +84,16 @@ def test_checks_and_oracles_say_the_same_of_damaged_runs(bench: JudgeBench) -> N
 
 
 @pytest.mark.slow
+def test_a_mutant_may_read_a_column_that_its_check_does_not(monkeypatch: pytest.MonkeyPatch) -> None:
+    few = [path for path in trace_files("totalorder") if path.stem.startswith("TO-ACK-MEAN")]
+    monkeypatch.setattr(judging, "trace_files", lambda name: few)
+    monkeypatch.setattr(case, "cases", lambda name: ())
+    bench = JudgeBench("totalorder", 0)
+    of_link = next(m for m in bench.mutants.values() if "stopped[row.link_seq]" in m.after)
+    assert bench.try_mutant(of_link).outcome is TriedOutcome.BY_DAMAGE
+
+
+@pytest.mark.slow
 def test_an_oracle_is_told_wherever_its_module_is(monkeypatch: pytest.MonkeyPatch) -> None:
     """Those of publish and subscribe are no folder of their own."""
     few = [path for path in trace_files("pubsub") if path.stem.startswith("PS-RETAIN")]
