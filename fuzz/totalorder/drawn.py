@@ -9,11 +9,16 @@ from scatterproof.conformance.network.topologies import chain, diamond, mesh, on
 from scatterproof.fuzz.damages import renumbered
 from scatterproof.fuzz.loose_runs import LooseRun
 from scatterproof.spec.core import Parameter
-from scatterproof.spec.topology import LinkId, NodeId, Role, route
+from scatterproof.spec.topology import Link, LinkId, Node, NodeId, Role, Topology, route
 from scatterproof.spec.totalorder.messages import ANSWER, NO_BARRIER, Environment, PacketKind
 from scatterproof.spec.trace import ABSENT, Kind, Trace
 
-_NETWORKS = (star(2), star(3), star(3), mesh(2), mesh(3), chain(2, 1), one_way(2, 1), one_way(2, 2), diamond(2, 1))
+_HOSTS = tuple(Node(f"h{number}", Role.HOST) for number in range(3))
+_WITH_A_STRANGER = Topology(_HOSTS, (Link(0, 2), Link(2, 0)))  # there are fewer links than nodes
+_NETWORKS = (
+    *(star(2), star(3), star(3), mesh(2), mesh(3), chain(2, 1), one_way(2, 1), one_way(2, 2), diamond(2, 1)),
+    _WITH_A_STRANGER,
+)
 _LOSSY = (Environment.D6, Environment.D7, Environment.D8, Environment.D9, Environment.D9)
 _STEPS = (6, 12, 20, 30, 40)
 

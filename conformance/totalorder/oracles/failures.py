@@ -66,7 +66,8 @@ def failure_stops_nobody(trace: Trace) -> set[int]:
         told = [notice.timestamp for notice in notices if notice.sender == event.sender and notice.timestamp >= 0]
         if event.node in staying and told and event.timestamp >= min(told):
             return {end.position}
-    # Beacons of structure 6 carry no barrier.
+    # Beacons of structure 6 carry no barrier, and without loss there are no ack barriers.
     last = [(link, end.position) for host in staying for link in whole.ingress(host)]
     behind = any(whole.newest_ack(*place) - whole.newest(*place) >= whole.failure_timeout for place in last)
-    return {end.position} if behind and whole.environment is not Environment.D6 else set()
+    has_both = whole.environment.loses and whole.environment is not Environment.D6
+    return {end.position} if behind and has_both else set()
