@@ -108,7 +108,7 @@ def missing_at(creator: int, number: int, node: int, net: Net, known: Knowledge)
     firsts = known.firsts
     for other in range(net.node_count):
         pair = creator * net.node_count + other
-        if other == creator or net.depends[pair] == 0:
+        if net.depends[pair] == 0:
             continue
         if known.disordered[pair] == 0:
             # The creator delivered them in their order: the first that is missing here is the one it needs first.
