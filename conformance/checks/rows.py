@@ -21,6 +21,7 @@ Columns: TypeAlias = Mapping[str, npt.NDArray[np.int64]]
 # Where a row of some kind, with some link, must be, if not at a node.
 _ANYWHERE, _NOWHERE = -2, -3
 _KEPT = 1 << 14  # of what rows named and may name
+_NEVER = -(1 << 63)  # to checks: no time
 
 
 def columns_of_rows(
@@ -66,6 +67,7 @@ class RowRules:
         self._named = itemgetter(*(known.at for known in self._known))
         self._sound: set[tuple[int, ...]] = set()
         self._at = tuple(names.index(name) for name in ("kind", "node", "link"))
+        self._time_at = names.index("time_ns")
         self._call_at = names.index("call") if names.calls else None
         # By kind and link, from -1: the node at which such a row is.
         self._width = len(topology.links) + 1
@@ -77,6 +79,8 @@ class RowRules:
 
     def flaw(self, row: Row) -> str | None:
         """What is wrong with the row, in words that follow 'row 7 has'; None for nothing."""
+        if row[self._time_at] == _NEVER:
+            return f"time_ns {_NEVER}; times are above that"
         for known in self._known:
             if row[known.at] not in known.values:
                 return f"{known.column} {row[known.at]}; {known.duty}"
@@ -100,12 +104,15 @@ class RowRules:
             for values in set(map(self._named, rows))
             if not all(value in known for value, known in zip(values, allowed, strict=True))
         }
-        return next(at for at, row in enumerate(rows) if self._named(row) in wrong) if wrong else None
+        never = _NEVER in set(map(itemgetter(self._time_at), rows))
+        if not (wrong or never):
+            return None
+        return next(at for at, row in enumerate(rows) if self._named(row) in wrong or row[self._time_at] == _NEVER)
 
     def refuse_row(self, position: int, row: Row, place: str = "trace") -> None:
         """Raise BadInput for a row that has a flaw."""
         named = self._named(row)
-        if named in self._sound:
+        if named in self._sound and row[self._time_at] != _NEVER:
             return
         flaw = self.flaw(row)
         if flaw is not None:
@@ -120,6 +127,8 @@ class RowRules:
         for known in self._known:
             if known.column in columns:
                 first = min(first, known.first_outside(columns[known.column]))
+        if "time_ns" in columns:
+            first = min(first, _first(columns["time_ns"] == _NEVER))
         first = self._first_elsewhere(*(columns[name][:first] for name in ("kind", "node", "link")))
         if "call" in columns:
             kind, call = columns["kind"][:first], columns["call"][:first]

@@ -176,6 +176,7 @@ def test_each_violation_is_told_in_the_words_of_its_way() -> None:
         (0, {"receiver": 1 << 62}, f"row 0 has receiver {1 << 62}; nodes are 0 to 3"),
         (0, {"receiver": 3}, "receiver s0; name node itself, and a host"),
         (0, {"clock_ns": 1 << 63}, "row 0 has a number of more than 64 bits"),
+        (0, {"time_ns": -(1 << 63)}, f"row 0 has time_ns {-(1 << 63)}; times are above that"),
     ],
 )
 def test_trace_that_cannot_be_is_refused_in_one_sentence_by_all_three(
