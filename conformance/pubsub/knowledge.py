@@ -67,6 +67,7 @@ from scatterproof.conformance.pubsub.records import (
     RETAIN,
     RETURNED_NS,
     SETTLED_NS,
+    SEVERAL,
     SUBSCRIBE,
     SUBSCRIPTION_FIELDS,
     SURE_BEFORE,
@@ -115,7 +116,8 @@ def note_called(
         change(subscriptions, slot, SETTLED_NS, FOREVER)
         change(subscriptions, slot, LOWEST, min(level, field(subscriptions, slot, LOWEST)))
         change(subscriptions, slot, HIGHEST, max(level, field(subscriptions, slot, HIGHEST)))
-        change(subscriptions, slot, GROUP, group)
+        if field(subscriptions, slot, GROUP) != group:
+            change(subscriptions, slot, GROUP, SEVERAL)
     elif call == UNSUBSCRIBE and slot >= 0:
         change(subscriptions, slot, SURE_BEFORE, field(subscriptions, slot, SURE_FROM))
         change(subscriptions, slot, SURE_FROM, NEVER)

@@ -108,7 +108,8 @@ def _is_to_last(box: Box) -> bool:
 
 
 class Subscription:
-    """A client's subscription to a filter, as the rows before `row` show it. group: of a shared one, else 0."""
+    """A client's subscription to a filter, as the rows before `row` show it. group: of a shared one, else 0; MOST where
+    its subscribes name several."""
 
     def __init__(self, boxes: list[Box], row: int, sessions: Sessions) -> None:
         self._subscribes = [box for box in boxes if box.call is CallName.SUBSCRIBE]
@@ -117,7 +118,8 @@ class Subscription:
         self._end = [box for box in sessions.end() if box.row > boxes[0].row and box.call is CallName.CONNECT]
         self._row = row
         self.filter = boxes[0].given["filter"]
-        self.group = self._subscribes[-1].given["group"] if self._subscribes else 0
+        groups = {box.given["group"] for box in self._subscribes}
+        self.group = groups.pop() if len(groups) == 1 else MOST
 
     def sure_from(self) -> int | None:
         """Since when it is surely in force, in ns; None where that is not sure."""

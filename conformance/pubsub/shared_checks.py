@@ -40,6 +40,7 @@ from scatterproof.conformance.pubsub.records import (
     OK,
     OUTCOME,
     RETAIN,
+    SEVERAL,
     TO,
     TOPIC,
     DeliveredRow,
@@ -93,14 +94,15 @@ def _alone(node: int, one: int, known: Known) -> int:
             continue
         if field(subscriptions, slot, MAY_UNTIL) >= field(known.messages, one, CALLED_NS):
             found, count = slot, count + 1
-    return found if count == 1 and field(subscriptions, found, GROUP) > 0 else -1
+    return found if count == 1 and 0 < field(subscriptions, found, GROUP) < SEVERAL else -1
 
 
 @register_jitable
 def _is_one_group(slot: int, other: int, known: Known) -> bool:
-    subscriptions = known.subscriptions
+    """Whether the other subscription is, or may be, of this one's group."""
+    subscriptions, group = known.subscriptions, field(known.subscriptions, other, GROUP)
     same = field(subscriptions, slot, FILTER) == field(subscriptions, other, FILTER)
-    return same and field(subscriptions, slot, GROUP) == field(subscriptions, other, GROUP)
+    return same and (group == field(subscriptions, slot, GROUP) or group == SEVERAL)
 
 
 @register_jitable
@@ -141,7 +143,7 @@ def _is_owed(one: int, slot: int, known: Known, crash_ns: int) -> bool:
         return False
     if field(messages, one, RETAIN) > 0 or field(messages, one, EXPIRY_NS) > 0:
         return False
-    if field(subscriptions, slot, GROUP) <= 0 or not is_sure(subscriptions, slot, since_ns):
+    if not 0 < field(subscriptions, slot, GROUP) < SEVERAL or not is_sure(subscriptions, slot, since_ns):
         return False
     if not does_bring(slot, field(messages, one, TOPIC), known):
         return False

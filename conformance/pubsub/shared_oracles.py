@@ -22,7 +22,7 @@ def _group(history: History, client: int, publish: Box, row: int) -> Group | Non
     """The group of the subscription that alone can have brought the client the message; None where there is none."""
     found = [one for node, one in history.subscriptions(row, publish.given["topic"]) if node == client]
     may = [one for one in found if one.may_until() >= publish.ns]
-    return (may[0].group, may[0].filter) if len(may) == 1 and may[0].group > 0 else None
+    return (may[0].group, may[0].filter) if len(may) == 1 and 0 < may[0].group < MOST else None
 
 
 def _is_one_too_many(history: History, got: Got) -> bool:
@@ -59,10 +59,11 @@ def _is_lost(history: History, end: int) -> bool:
             continue
         members = [(node, one) for node, one in history.subscriptions(end, publish.given["topic"]) if one.group > 0]
         for client, one in members:
-            since = one.sure_from()
-            if since is None or not LEAST < since < publish.ns or not history.sessions(client, end).is_present:
+            since, stays = one.sure_from(), history.sessions(client, end).is_present
+            if one.group == MOST or since is None or not LEAST < since < publish.ns or not stays:
                 continue
-            group = [(node, other) for node, other in members if (other.group, other.filter) == (one.group, one.filter)]
+            alike = [(node, other) for node, other in members if other.filter == one.filter]
+            group = [(node, other) for node, other in alike if other.group in (one.group, MOST)]
             if any(_may_keep(history, node, other, end) for node, other in group):
                 continue
             if not any(_has(history, node, publish, end) for node, _ in group):
