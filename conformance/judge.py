@@ -250,9 +250,10 @@ def conclude_told(
     *,
     place: str = "trace",
     worded: bool = True,
+    listed: bool = True,
 ) -> list[ClauseResult]:
     """As `conclude`. told: by the number of the check, those of its violations that are shown, in the order of rows.
-    counts: of what the trace shows."""
+    counts: of what the trace shows. listed: whether the results have the violations in them."""
     doubtful = _doubtful(plugin, header, told, place)
     results: list[ClauseResult] = []
     complete = _lacks_nothing(header)
@@ -265,7 +266,7 @@ def conclude_told(
         else:
             verdict, reason = Verdict.NOT_APPLICABLE, inapplicable
         violations: tuple[Violation, ...] = ()
-        if verdict is Verdict.FAIL and mine is not None:
+        if verdict is Verdict.FAIL and mine is not None and listed:
             violations = _violations(plugin, header, check, mine, worded=worded)
         if verdict is Verdict.INCONCLUSIVE and check.doubt and mine is not None and worded:
             reason = sentences(plugin.name, header, check, mine[:, :1])[0]

@@ -43,10 +43,13 @@ def sentences(protocol: str, header: Header, check: Check, told: Told) -> list[s
         links = [f"{nodes[link.source]}->{nodes[link.target]}" for link in header.topology.links]
         for at in pattern.links:
             values[at] = _named(values[at], links)
-    witnesses = told[_WITNESS].tolist()
+    worded = map(pattern.text.__mod__, zip(*values, strict=True))
+    witnesses = told[_WITNESS]
+    if not (witnesses >= 0).any():
+        return list(worded)
     return [
         f"{words} (see row {witness})" if witness >= 0 else words
-        for words, witness in zip(map(pattern.text.__mod__, zip(*values, strict=True)), witnesses, strict=True)
+        for words, witness in zip(worded, witnesses.tolist(), strict=True)
     ]
 
 

@@ -15,7 +15,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from functools import cache
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import msgspec
 import numpy as np
@@ -23,10 +23,11 @@ import numpy.typing as npt
 import pyarrow as pa
 import pyarrow.compute as pc
 import pyarrow.parquet as pq
-from msgspec.structs import astuple
 
+from scatterproof.conformance.checks.online import Broken
 from scatterproof.conformance.protocol import load
 from scatterproof.conformance.verdict import ClauseResult, Verdict
+from scatterproof.conformance.wording import Told, sentences
 from scatterproof.spark.judge_part import JudgedRun, judge_part
 from scatterproof.spark.layout import RunEntry, entry_of_header
 from scatterproof.spark.measured import Measured, Packed
@@ -139,19 +140,14 @@ def judge_and_keep(
 ) -> PartFindings:
     """In a task: judge one pair of files, and keep what was found at `path`. interpret, threads: as of `judge_part`."""
     tallies = _Tallies(part.protocol)
-    violations: list[tuple[Any, ...]] = []
-    runs: list[int] = []
-    replays: list[str] = []
+    violations = _Violations(part.protocol, identity.corpus)
     entries: list[RunEntry] = []
     measured = Measured(part.protocol)
     for judged in judge_part(part, measured=measured, interpret=interpret, threads=threads):
-        span, run = judged.span, judged.span.header.run
+        span = judged.span
         entries.append(entry_of_header(span.header, events=span.rows, source=part.events, family="unknown"))
-        replay = f"scatterproof replay --corpus {shlex.quote(identity.corpus)} --run {run}"
-        for result in tallies.add(judged):
-            violations += map(astuple, result.violations)
-            runs += [run] * len(result.violations)
-            replays += [replay] * len(result.violations)
+        violations.add(judged, tallies.add(judged))
+    table = violations.table()
     found = PartFindings(
         identity=identity,
         protocol=part.protocol,
@@ -159,14 +155,42 @@ def judge_and_keep(
         entries=tuple(entries),
         tallies=tallies.by_clause(),
         measured=measured.packed(),
-        violations=len(violations),
+        violations=table.num_rows,
     )
-    # Arrow loads pandas to make columns from lists, which takes longer than judging many a corpus.
-    none = pa.Table.from_batches([], VIOLATIONS)
-    clauses, *others = zip(*violations, strict=True) if violations else [()]
-    columns = [clauses, runs, *others, replays]
-    write_found(path, found, pa.table([list(column) for column in columns], schema=VIOLATIONS) if runs else none)
+    write_found(path, found, table)
     return found
+
+
+class _Violations:
+    """The table of violations, which grows by columns: an object for each would take as long as its sentence."""
+
+    def __init__(self, protocol: str, corpus: str) -> None:
+        self._protocol, self._checks = protocol, load(protocol).checks
+        self._replay = f"scatterproof replay --corpus {shlex.quote(corpus)} --run"
+        self._told: list[Told] = []
+        self._clauses: list[str] = []
+        self._runs: list[int] = []
+        self._sentences: list[str] = []
+        self._replays: list[str] = []
+
+    def add(self, judged: JudgedRun, failed: Sequence[ClauseResult]) -> None:
+        """failed: the results of the clauses that the run breaks."""
+        names, header = {result.name for result in failed}, judged.span.header
+        for number, told in judged.told.items():
+            if number < len(self._checks) and (check := self._checks[number]).name in names:
+                count = told.shape[1]
+                self._told.append(told[: len(Broken._fields)])
+                self._clauses += [check.clause] * count
+                self._runs += [header.run] * count
+                self._sentences += sentences(self._protocol, header, check, told)
+                self._replays += [f"{self._replay} {header.run}"] * count
+
+    def table(self) -> pa.Table:
+        if not self._told:
+            return pa.Table.from_batches([], VIOLATIONS)  # Arrow loads pandas to make columns from lists
+        numbers = dict(zip(Broken._fields, np.hstack(self._told).tolist(), strict=True))
+        own = {"clause": self._clauses, "run": self._runs, "sentence": self._sentences, "replay": self._replays}
+        return pa.table({name: (numbers | own)[name] for name in VIOLATIONS.names}, schema=VIOLATIONS)
 
 
 class _Standing(NamedTuple):
@@ -199,7 +223,7 @@ class _Tallies:
         key = (self._protocol, network.reasons, (judged.held > 0).tobytes())
         standing, failed = _STANDINGS.get(key) if is_clean else None, list[ClauseResult]()
         if standing is None:
-            results = judged.results()
+            results = judged.results(listed=False)
             standing = self._standing(results)
             failed = [result for result in results if result.broken]
             if is_clean:

@@ -86,9 +86,11 @@ class JudgedRun:
     counts: npt.NDArray[np.int64]
     told: Mapping[int, Told]
 
-    def results(self) -> list[ClauseResult]:
+    def results(self, *, listed: bool = True) -> list[ClauseResult]:
+        """listed: whether they have the violations in them."""
         plugin, header, place = load(self.part.protocol), self.span.header, _place(self.part, self.span)
-        return conclude_told(plugin, header, self.held.tolist(), self.counts.tolist(), self.told, place=place)
+        held, counts = self.held.tolist(), self.counts.tolist()
+        return conclude_told(plugin, header, held, counts, self.told, place=place, listed=listed)
 
 
 def judge_part(

@@ -175,7 +175,8 @@ class CompiledRun:
         as `map` does; in threads they run at once, and find the same.
         """
         runs = (self, *beside)
-        read = {name: _read_only(columns[name]) for run in runs for name in run._columns}
+        names = {name for run in runs for name in run._columns}
+        read = {name: _read_only(columns[name]) for name in names}
         parts = [part for run in runs for part in run._parts]
         found = [one for own in spread(lambda part: part.feed(read, columns["node"]), parts) for one in own]
         return np.concatenate(found) if found else _NONE_FOUND

@@ -74,8 +74,8 @@ class RowRules:
         due = np.full((len(names.kinds) + 1, self._width), _ANYWHERE, dtype=np.int64)
         due[[Kind.SENT, Kind.LOST]] = [_NOWHERE, *(link.source for link in topology.links)]
         due[Kind.ARRIVED] = [_NOWHERE, *(link.target for link in topology.links)]
-        self._due = due.ravel()
-        self._due_list: list[int] = self._due.tolist()
+        self._due_list: list[int] = due.ravel().tolist()
+        self._due_behind = due.ravel()[1:]  # links begin at -1
 
     def flaw(self, row: Row) -> str | None:
         """What is wrong with the row, in words that follow 'row 7 has'; None for nothing."""
@@ -128,7 +128,9 @@ class RowRules:
             if known.column in columns:
                 first = min(first, known.first_outside(columns[known.column]))
         if "time_ns" in columns:
-            first = min(first, _first(columns["time_ns"] == _NEVER))
+            times = columns["time_ns"]
+            if count and int(np.minimum.reduce(times)) == _NEVER:
+                first = min(first, _first(times == _NEVER))
         first = self._first_elsewhere(*(columns[name][:first] for name in ("kind", "node", "link")))
         if "call" in columns:
             kind, call = columns["kind"][:first], columns["call"][:first]
@@ -145,10 +147,10 @@ class RowRules:
             return 0
         at = kind * self._width
         at += link
-        at += 1
-        due = self._due.take(at)
-        wrong = (due != node) & (due != _ANYWHERE)
-        if int(node.min()) == ABSENT:
+        due = self._due_behind.take(at)
+        wrong = due != node
+        wrong &= due != _ANYWHERE
+        if int(np.minimum.reduce(node)) == ABSENT:
             wrong |= (node == ABSENT) & (kind != Kind.ENDED)
         return _first(wrong)
 
