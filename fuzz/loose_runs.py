@@ -55,6 +55,15 @@ class LooseRun:
         at = 0 if self.is_fifo else self.draw.randrange(len(self.on_link[link]))
         return self.on_link[link].pop(at)
 
+    def busy_links(self) -> list[LinkId]:
+        """Those with something on its way."""
+        return [link for link, packets in enumerate(self.on_link) if packets]
+
+    def lose_one(self) -> None:
+        links = self.busy_links()
+        if links:
+            self.lose(self.draw.choice(links))
+
     def lose(self, link: LinkId) -> None:
         self.write(Kind.LOST, self.topology.links[link].source, link=link, **self.take(link))
 

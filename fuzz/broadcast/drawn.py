@@ -146,7 +146,7 @@ class _Run(LooseRun):
                 self.put(link, **{**packet, "flags": self.near(1, 0.03)})
 
     def arrive(self) -> None:
-        links = [link for link, packets in enumerate(self.on_link) if packets]
+        links = self.busy_links()
         if not links:
             return
         link = self.draw.choice(links)
@@ -218,11 +218,6 @@ class _Run(LooseRun):
         majority = 2 * len(self.heard[key] | {creator}) > len(self.nodes)
         ahead = number - self.delivered[node][creator]
         return majority and (ahead == 1 or (ahead > 1 and self.draw.random() < 0.3))
-
-    def lose_one(self) -> None:
-        links = [link for link, packets in enumerate(self.on_link) if packets]
-        if links:
-            self.lose(self.draw.choice(links))
 
     def refuse(self) -> None:
         link = self.draw.randrange(len(self.topology.links))

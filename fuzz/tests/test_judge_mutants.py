@@ -74,6 +74,14 @@ def bench() -> JudgeBench:
     return JudgeBench("broadcast", 1)
 
 
+def small_bench(monkeypatch: pytest.MonkeyPatch, protocol: str, beginning: str) -> JudgeBench:
+    """Of the labelled traces whose names begin so, and nothing else."""
+    few = [path for path in trace_files(protocol) if path.stem.startswith(beginning)]
+    monkeypatch.setattr(judging, "trace_files", lambda name: few)
+    monkeypatch.setattr(case, "cases", lambda name: ())
+    return JudgeBench(protocol, 0)
+
+
 def tried(bench: JudgeBench, place: str, after: str) -> Tried:
     return bench.try_mutant(next(m for m in bench.mutants.values() if place in m.name and m.after == after))
 
@@ -85,10 +93,7 @@ def test_checks_and_oracles_say_the_same_of_damaged_runs(bench: JudgeBench) -> N
 
 @pytest.mark.slow
 def test_a_mutant_may_read_a_column_that_its_check_does_not(monkeypatch: pytest.MonkeyPatch) -> None:
-    few = [path for path in trace_files("totalorder") if path.stem.startswith("TO-ACK-MEAN")]
-    monkeypatch.setattr(judging, "trace_files", lambda name: few)
-    monkeypatch.setattr(case, "cases", lambda name: ())
-    bench = JudgeBench("totalorder", 0)
+    bench = small_bench(monkeypatch, "totalorder", "TO-ACK-MEAN")
     of_link = next(m for m in bench.mutants.values() if "stopped[row.link_seq]" in m.after)
     assert bench.try_mutant(of_link).outcome is TriedOutcome.BY_DAMAGE
 
@@ -96,10 +101,7 @@ def test_a_mutant_may_read_a_column_that_its_check_does_not(monkeypatch: pytest.
 @pytest.mark.slow
 def test_an_oracle_is_told_wherever_its_module_is(monkeypatch: pytest.MonkeyPatch) -> None:
     """Those of publish and subscribe are no folder of their own."""
-    few = [path for path in trace_files("pubsub") if path.stem.startswith("PS-RETAIN")]
-    monkeypatch.setattr(judging, "trace_files", lambda name: few)
-    monkeypatch.setattr(case, "cases", lambda name: ())
-    bench = JudgeBench("pubsub", 0)
+    bench = small_bench(monkeypatch, "pubsub", "PS-RETAIN")
     mutants = [one for one in bench.mutants.values() if "keeping_oracles:retained_comes_once" in one.name]
     assert any(bench.try_mutant(one).outcome is TriedOutcome.BY_CLAUSE for one in mutants)
 

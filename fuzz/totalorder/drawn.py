@@ -156,7 +156,7 @@ class _Run(LooseRun):
         return self.done.get((message["receiver"], message["sender"]), 0) >= message["number"]
 
     def arrive(self) -> None:
-        links = [link for link, packets in enumerate(self.on_link) if packets]
+        links = self.busy_links()
         if not links:
             return
         link = self.draw.choice(links)
@@ -180,9 +180,8 @@ class _Run(LooseRun):
             self.asked.append((node, packet, self.clock(node)))
 
     def lose_one(self) -> None:
-        links = [link for link, packets in enumerate(self.on_link) if packets]
-        if links and self.environment.loses:
-            self.lose(self.draw.choice(links))
+        if self.environment.loses:
+            super().lose_one()
 
     def pass_on(self) -> None:
         if self.passing:

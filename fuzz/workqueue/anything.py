@@ -20,12 +20,10 @@ class Anything:
 
     def __init__(self, draw: Random) -> None:
         self.draw, self.often, self.kept = draw, draw.choice((60, 80, 95)), LeaseStorage()
-        self.opened, self.bodies, self.put, self.given = (
-            dict[int, Packet](),
-            dict[int, list[bytes]](),
-            list[Handed](),
-            0,
-        )
+        self.opened: dict[int, Packet] = {}
+        self.bodies: dict[int, list[bytes]] = {}
+        self.put: list[Handed] = []
+        self.given = 0
         self._says: dict[str, Callable[[Packet], Packet]] = {
             CallName.OPEN_GROUP: self._open,
             CallName.NEXT_GROUP: self._next,

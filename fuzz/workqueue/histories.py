@@ -124,7 +124,7 @@ class Run:
             self._at(self.draw.randrange(60), lambda: self._fail(STORE))
         for link in self.draw.sample(range(len(self.network.links)), self.draw.choice((0, 0, 1, 2))):
             node = self.network.links[link].source
-            self._at(self.draw.randrange(40), lambda at=(node, link): self._row(at[0], Kind.CRASHED, link=at[1]))  # type: ignore[misc]
+            self._at(self.draw.randrange(40), partial(self._row, node, Kind.CRASHED, link=link))
 
     def _row(self, node: NodeId, kind: Kind, rest: Row = _NOWHERE, link: int = ABSENT) -> None:
         self.rows.append((self.now, ABSENT, node, kind, link, ABSENT, *rest))
