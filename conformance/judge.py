@@ -15,7 +15,8 @@ from operator import attrgetter
 import numpy as np
 import numpy.typing as npt
 
-from scatterproof.conformance.checks.compiled import CompiledRun, Kernel, Limits, Shown
+from scatterproof.conformance.checks.compiled import CompiledRun, Kernel
+from scatterproof.conformance.checks.interpreted import Limits, Shown
 from scatterproof.conformance.checks.online import Broken, Monitor
 from scatterproof.conformance.checks.rows import (
     RowRules,
@@ -27,7 +28,7 @@ from scatterproof.conformance.checks.rows import (
 from scatterproof.conformance.checks.step import Check
 from scatterproof.conformance.protocol import Plugin, load
 from scatterproof.conformance.verdict import ClauseResult, Verdict, Violation
-from scatterproof.conformance.wording import Told, sentences
+from scatterproof.conformance.wording import POSITION, Told, sentences
 from scatterproof.spec.errors import BadInput, CannotRun
 from scatterproof.spec.topology import NodeId, Role
 from scatterproof.spec.trace import ABSENT, Header, Kind, Order, Row, Trace, schema
@@ -35,8 +36,6 @@ from scatterproof.spec.trace import ABSENT, Header, Kind, Order, Row, Trace, sch
 SHOWN = 10  # violations of a clause that are put into words; all are counted
 LOADED_ROWS = 60_000  # are judged in plain Python while compiled checks are loaded: half a second, at 8 us a row
 _asked: Counter[str] = Counter()  # rows that `judge` was asked about, by protocol
-
-_POSITION = Broken._fields.index("position")
 
 RowAt = Callable[[int], Row]
 
@@ -291,7 +290,7 @@ def _doubtful(plugin: Plugin, header: Header, told: Mapping[int, Told], place: s
     """The kinds of which a premise is broken; BadInput where nothing that the trace lacks explains that."""
     kinds: set[int] = set()
     count = len(plugin.checks)
-    for number in sorted((at for at in told if at >= count), key=lambda at: int(told[at][_POSITION, 0])):
+    for number in sorted((at for at in told if at >= count), key=lambda at: int(told[at][POSITION, 0])):
         premise = plugin.premises[number - count]
         if _unrecorded(header, premise) is None:
             raise BadInput(f"{place}: {sentences(plugin.name, header, premise, told[number][:, :1])[0]}")

@@ -14,6 +14,9 @@ from scatterproof.conformance.checks.online import Broken
 from scatterproof.conformance.checks.step import Check
 from scatterproof.spec.trace import Header, schema
 
+# The places of a violation's fields.
+CHECK, POSITION, CODE, _, _, WITNESS = range(len(Broken._fields))
+
 # Violations of one check, of shape (fields of `Broken` + columns of the trace, violations): each has its row with it.
 # Integers of any size where the type is object.
 Told = npt.NDArray[Any]
@@ -21,12 +24,11 @@ Told = npt.NDArray[Any]
 # What a way's sentence names, and of a violation; all else is a column of its row.
 _OF_VIOLATIONS = {"position": "position", "expected": "expected", "expected_node": "expected", "found": "found"}
 _NODES = frozenset({"expected_node", "node", "sender", "receiver"})
-_CODE, _WITNESS = Broken._fields.index("code"), Broken._fields.index("witness")
 
 
 def sentences(protocol: str, header: Header, check: Check, told: Told) -> list[str]:
     """One a violation, of five parts: clause, trace row, expected and found within the way's sentence, witness."""
-    codes = told[_CODE]
+    codes = told[CODE]
     if (codes != codes[0]).any():
         each = np.empty(len(codes), dtype=object)
         for code in set(codes.tolist()):
@@ -44,7 +46,7 @@ def sentences(protocol: str, header: Header, check: Check, told: Told) -> list[s
         for at in pattern.links:
             values[at] = _named(values[at], links)
     worded = map(pattern.text.__mod__, zip(*values, strict=True))
-    witnesses = told[_WITNESS]
+    witnesses = told[WITNESS]
     if not (witnesses >= 0).any():
         return list(worded)
     return [

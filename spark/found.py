@@ -188,9 +188,9 @@ class _Violations:
     def table(self) -> pa.Table:
         if not self._told:
             return pa.Table.from_batches([], VIOLATIONS)  # Arrow loads pandas to make columns from lists
-        numbers = dict(zip(Broken._fields, np.hstack(self._told).tolist(), strict=True))
-        own = {"clause": self._clauses, "run": self._runs, "sentence": self._sentences, "replay": self._replays}
-        return pa.table({name: (numbers | own)[name] for name in VIOLATIONS.names}, schema=VIOLATIONS)
+        columns = dict(zip(Broken._fields, np.hstack(self._told).tolist(), strict=True))
+        columns |= {"clause": self._clauses, "run": self._runs, "sentence": self._sentences, "replay": self._replays}
+        return pa.table({name: columns[name] for name in VIOLATIONS.names}, schema=VIOLATIONS)
 
 
 class _Standing(NamedTuple):

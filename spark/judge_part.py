@@ -16,9 +16,8 @@ import numpy as np
 import numpy.typing as npt
 from msgspec.structs import replace
 
-from scatterproof.conformance.checks.compiled import CompiledRun, Kernel, Limits, Shown
-from scatterproof.conformance.checks.interpreted import Interpreted, InterpretedRun
-from scatterproof.conformance.checks.online import Broken
+from scatterproof.conformance.checks.compiled import CompiledRun, Kernel
+from scatterproof.conformance.checks.interpreted import Interpreted, InterpretedRun, Limits, Shown
 from scatterproof.conformance.checks.rows import RowRules, refuse_header, refuse_rows_after_end, row_rules
 from scatterproof.conformance.checks.spread import Spread
 from scatterproof.conformance.checks.surroundings import Surroundings
@@ -26,7 +25,7 @@ from scatterproof.conformance.judge import conclude_told, kernel, limits, shown_
 from scatterproof.conformance.measures import with_hops
 from scatterproof.conformance.protocol import gauge, load
 from scatterproof.conformance.verdict import ClauseResult
-from scatterproof.conformance.wording import Told
+from scatterproof.conformance.wording import CHECK, POSITION, Told
 from scatterproof.spark.compiling import compile_at_once
 from scatterproof.spark.measured import Measured
 from scatterproof.spark.read import BATCH_ROWS, Part, RunSpan, SideBySide, read_batches, read_spans
@@ -34,9 +33,9 @@ from scatterproof.spec.core import Parameter
 from scatterproof.spec.errors import BadInput
 from scatterproof.spec.trace import Header, schema
 
+AnyKernel: TypeAlias = Kernel | Interpreted
 AnyRun: TypeAlias = CompiledRun | InterpretedRun
 Columns: TypeAlias = dict[str, npt.NDArray[np.int64]]
-_CHECK, _POSITION = Broken._fields.index("check"), Broken._fields.index("position")
 NETWORKS_KEPT = 256
 SPREAD_ROWS = 1 << 14
 MOST_KEPT = 1000  # violations of a clause in a run; beyond, they are counted
@@ -61,14 +60,13 @@ class KnownNetwork(NamedTuple):
     limits: Limits
     shown: Shown | None
     reasons: tuple[str | None, ...]
-    prepared: dict[Kernel | Interpreted, Callable[[], AnyRun]]
+    prepared: dict[AnyKernel, Callable[[], AnyRun]]
 
-    def run(self, checks: Kernel | Interpreted, *more: Any) -> AnyRun:
-        """The state of one run. more: surroundings, limits and shown, always the same of these checks."""
-        prepared = self.prepared.get(checks)
-        if prepared is None:
-            prepared = self.prepared[checks] = checks.prepared(*more)
-        return prepared()
+    def run(self, checks: AnyKernel, prepare: Callable[[KnownNetwork], Callable[[], AnyRun]]) -> AnyRun:
+        """The state of one run. prepare: called for the first run of these checks."""
+        if checks not in self.prepared:
+            self.prepared[checks] = prepare(self)
+        return self.prepared[checks]()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -137,7 +135,7 @@ def _kernel_of(protocol: str, clauses: frozenset[str]) -> tuple[Kernel, list[int
 
 def _fed(
     part: Part,
-    checks: Kernel | Interpreted,
+    checks: AnyKernel,
     batch_rows: int,
     *,
     measured: Measured | None = None,
@@ -154,6 +152,13 @@ def _fed(
     gauges = None
     if measures is not None:
         gauges = measures.kernel if isinstance(checks, Kernel) else measures.kernel.interpreted
+
+    def prepare(network: KnownNetwork) -> Callable[[], AnyRun]:
+        if numbers is None:
+            return checks.prepared(network.around, network.limits, network.shown)
+        around = {**network.around, "applies": np.take(network.around["applies"], numbers)}
+        return checks.prepared(around, np.zeros(len(numbers), np.int64))
+
     # Where no violation is kept, only what is judged is read.
     names = schema(part.protocol).columns if numbers is None else tuple({*checks.columns, "kind", "node", "link"})
     batches, side_by_side = _ahead(read_batches(part, ("run", *names), batch_rows), reader), SideBySide(batch_rows)
@@ -164,13 +169,8 @@ def _fed(
             network = _network(span.header)
         except BadInput as error:
             raise BadInput(f"{place}: {error}") from None
-        if numbers is None:
-            run = network.run(checks, network.around, network.limits, network.shown)
-        else:
-            around = {**network.around, "applies": np.take(network.around["applies"], numbers)}
-            run = network.run(checks, around, np.zeros(len(numbers), np.int64))
-        done, ended = 0, False
-        beside: list[Any] = [] if gauges is None else [network.run(gauges, network.with_more)]
+        run, done, ended = network.run(checks, prepare), 0, False
+        beside: list[Any] = [] if gauges is None else [network.run(gauges, lambda own: gauges.prepared(own.with_more))]
         kept: list[npt.NDArray[np.int64]] = []
         while done < span.rows:
             if not left:
@@ -185,7 +185,7 @@ def _fed(
             # A short piece is judged sooner than it is handed over.
             found = run.feed(piece, *beside, spread=spread if take >= SPREAD_ROWS else map)
             if len(found):
-                places = found[:, _POSITION] - done
+                places = found[:, POSITION] - done
                 kept.append(np.vstack((found.T, *(piece[name][places] for name in names))))
             at, left, done = at + take, left - take, done + take
         if measured is not None and measures is not None:
@@ -203,8 +203,8 @@ def _by_check(kept: list[npt.NDArray[np.int64]]) -> dict[int, Told]:
     if not kept:
         return {}
     together = np.hstack(kept)
-    together = together[:, np.lexsort((together[_POSITION], together[_CHECK]))]
-    numbers, starts = np.unique(together[_CHECK], return_index=True)
+    together = together[:, np.lexsort((together[POSITION], together[CHECK]))]
+    numbers, starts = np.unique(together[CHECK], return_index=True)
     return dict(zip(numbers.tolist(), np.split(together, starts[1:], axis=1), strict=True))
 
 

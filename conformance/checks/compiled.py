@@ -9,7 +9,7 @@ import inspect
 import sys
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
-from functools import cached_property, lru_cache, partial
+from functools import cache, cached_property, lru_cache, partial
 from itertools import compress
 from pathlib import Path
 from types import ModuleType
@@ -19,7 +19,7 @@ import numba
 import numpy as np
 import numpy.typing as npt
 
-from scatterproof.conformance.checks.interpreted import Interpreted
+from scatterproof.conformance.checks.interpreted import Found, Interpreted, Limits, Shown
 from scatterproof.conformance.checks.online import Broken
 from scatterproof.conformance.checks.source import (
     are_tables,
@@ -38,9 +38,6 @@ from scatterproof.spec.files import cache_folder, write_atomically
 
 Column = npt.NDArray[np.int64]
 Columns = Mapping[str, Column]
-Limits = npt.NDArray[np.int64]
-Shown = npt.NDArray[np.bool_]
-Found = npt.NDArray[np.int64]
 
 ROOM = 4096  # violations handed over at a time
 NO_LIMIT = 1 << 62
@@ -94,7 +91,6 @@ class CompiledPart:
         self.around = used_surroundings(self.checks, columns)
         self.judge: Callable[..., tuple[int, int]] = self._judge_first
         self._spare: list[_Tables] = []
-        self._state_places: dict[tuple[str, str], int] = {}
 
     def applies(self, around: Surroundings) -> bool:
         applies = around.get("applies")
@@ -109,11 +105,10 @@ class CompiledPart:
         tables.clear()
         self._spare.append(tables)
 
-    def place_of(self, check: str, name: str) -> int:
-        """As `state_place` of its checks."""
-        if (check, name) not in self._state_places:
-            self._state_places[check, name] = state_place(self.checks, check, name)
-        return self._state_places[check, name]
+    @cached_property
+    def place_of(self) -> Callable[[str, str], int]:
+        """`state_place` of its checks."""
+        return cache(partial(state_place, self.checks))
 
     @cached_property
     def _empty(self) -> list[Column]:

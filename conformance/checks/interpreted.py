@@ -15,6 +15,10 @@ from scatterproof.conformance.checks.spread import Spread
 from scatterproof.conformance.checks.step import Check
 from scatterproof.conformance.checks.surroundings import Surroundings
 
+Limits = npt.NDArray[np.int64]
+Shown = npt.NDArray[np.bool_]
+Found = npt.NDArray[np.int64]
+
 
 class Interpreted:
     """A list of checks. columns: all of the schema's; a run must be fed with each of them."""
@@ -25,8 +29,8 @@ class Interpreted:
     def run(
         self,
         around: Surroundings,
-        limits: npt.NDArray[np.int64] | None = None,
-        shown: npt.NDArray[np.bool_] | None = None,
+        limits: Limits | None = None,
+        shown: Shown | None = None,
     ) -> InterpretedRun:
         """As `Kernel.run`."""
         return self.prepared(around, limits, shown)()
@@ -34,8 +38,8 @@ class Interpreted:
     def prepared(
         self,
         around: Surroundings,
-        limits: npt.NDArray[np.int64] | None = None,
-        shown: npt.NDArray[np.bool_] | None = None,
+        limits: Limits | None = None,
+        shown: Shown | None = None,
     ) -> Callable[[], InterpretedRun]:
         """As `Kernel.prepared`."""
         return partial(InterpretedRun, self, around, limits, shown)
@@ -48,8 +52,8 @@ class InterpretedRun:
         self,
         everything: Interpreted,
         around: Surroundings,
-        limits: npt.NDArray[np.int64] | None,
-        shown: npt.NDArray[np.bool_] | None,
+        limits: Limits | None,
+        shown: Shown | None,
     ) -> None:
         applies, count = around.get("applies", 1), len(everything.checks)
         self._numbers = [at for at in range(count) if isinstance(applies, int) or applies[at]]
@@ -62,7 +66,7 @@ class InterpretedRun:
 
     def feed(
         self, columns: Mapping[str, npt.NDArray[np.int64]], *beside: InterpretedRun, spread: Spread = map
-    ) -> npt.NDArray[np.int64]:
+    ) -> Found:
         """Judge the next rows, all in this thread, and return what `CompiledRun.feed` returns."""
         for run in beside:
             run.feed(columns)
