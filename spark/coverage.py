@@ -8,17 +8,18 @@ parameters the values that occur.
 
 from __future__ import annotations
 
-from collections import Counter, defaultdict
+from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from itertools import combinations
 from random import Random
+from typing import TypeVar
 
 import msgspec
 
 from scatterproof.conformance.protocol import gauge
 from scatterproof.conformance.verdict import Verdict
 from scatterproof.spark.kinds import RunKind
-from scatterproof.spark.layout import RunEntry
+from scatterproof.spark.layout import RunClass
 from scatterproof.spark.measured import Measured
 from scatterproof.spark.protocol import SparkPlugin
 from scatterproof.spec import plugins
@@ -27,6 +28,7 @@ from scatterproof.spec.core import Parameter
 MOST_VALUES = 8  # of a parameter; beyond, and of times, it is only said whether it is 0
 DRAWS = 20  # networks of a family, to see whether one suits a kind
 NONE, SOME = "none", "some"
+Key = TypeVar("Key")
 
 
 class CoveragePart(msgspec.Struct, frozen=True):
@@ -61,22 +63,25 @@ class Coverage(msgspec.Struct, frozen=True, kw_only=True):
 
 def coverage(
     protocol: str,
-    entries: Sequence[RunEntry],
+    runs: Mapping[RunClass, int],
     clauses: Iterable[tuple[str, int, Mapping[Verdict, int]]],
     measured: Measured,
 ) -> Coverage:
-    """clauses: id, how often it held, how many runs have which verdict."""
+    """runs: how many there are of each class. clauses: id, how often it held, how many runs have which verdict."""
     held = {clause: count for clause, count, runs in clauses if set(runs) - {Verdict.NOT_APPLICABLE}}
-    dimensions = _dimensions(entries)
-    known = _known(protocol, entries)
+    dimensions, counts = _dimensions(runs)
+    known = _known(protocol, runs)
     values = {name: sorted({*known.get(name, ()), *column}) for name, column in dimensions.items()}
     actions, action_pairs = _actions(protocol, measured)
     return Coverage(
         clauses=_part(held, held),
-        classes={name: _part(Counter(column), values[name]) for name, column in dimensions.items()},
+        classes={name: _part(_sums(column, counts), values[name]) for name, column in dimensions.items()},
         pairs={
             f"{one} and {other}": _pairs(
-                dimensions[one], dimensions[other], values[one], values[other], _impossible(protocol, one, other)
+                _sums(zip(dimensions[one], dimensions[other], strict=True), counts),
+                values[one],
+                values[other],
+                _impossible(protocol, one, other),
             )
             for one, other in combinations(dimensions, 2)
             if len(values[one]) > 1 and len(values[other]) > 1
@@ -91,21 +96,30 @@ def _part(counts: Mapping[str, int], possible: Iterable[str]) -> CoveragePart:
     return CoveragePart(found, tuple(name for name in possible if name not in found))
 
 
-def _dimensions(entries: Sequence[RunEntry]) -> dict[str, list[str]]:
-    """By dimension, the value of each run."""
-    found: dict[str, list[str]] = {
-        "kind": [entry.kind or "unknown" for entry in entries],
-        "family": [entry.family for entry in entries],
-        "faults": [SOME if entry.faults else NONE for entry in entries],
-        "failures": [SOME if entry.failures else NONE for entry in entries],
+def _dimensions(runs: Mapping[RunClass, int]) -> tuple[dict[str, tuple[str, ...]], tuple[int, ...]]:
+    """By dimension a column of values, and how many runs have the values in each row."""
+    found: dict[str, Iterable[str]] = {
+        "kind": [one.kind or "unknown" for one in runs],
+        "family": [one.family for one in runs],
+        "faults": [SOME if one.faults else NONE for one in runs],
+        "failures": [SOME if one.failures else NONE for one in runs],
     }
-    given: dict[str, list[Parameter | None]] = defaultdict(list)
-    for name in sorted({name for entry in entries for name in entry.parameters}):
-        given[name] = [entry.parameters.get(name) for entry in entries]
-    for name, column in given.items():
+    read = msgspec.json.Decoder(dict[str, Parameter]).decode
+    given = [read(one.parameters) for one in runs]
+    for name in sorted({name for parameters in given for name in parameters}):
+        column = [parameters.get(name) for parameters in given]
         few = len(set(column)) <= MOST_VALUES and not name.endswith("_ns")
         found[name] = [_shown(value, few) for value in column]
-    return found
+    # Rows that are alike are counted once: there are as many pairs of dimensions as a run has columns squared.
+    rows = _sums(zip(*found.values(), strict=True), runs.values())
+    return dict(zip(found, zip(*rows, strict=True), strict=True)), tuple(rows.values())
+
+
+def _sums(keys: Iterable[Key], counts: Iterable[int]) -> Counter[Key]:
+    sums = Counter[Key]()
+    for key, count in zip(keys, counts, strict=True):
+        sums[key] += count
+    return sums
 
 
 def _shown(value: Parameter | None, few: bool) -> str:
@@ -122,19 +136,19 @@ def _drawn(protocol: str) -> tuple[RunKind, ...]:
     return () if plugin is None else plugin.kinds
 
 
-def _known(protocol: str, entries: Sequence[RunEntry]) -> dict[str, set[str]]:
+def _known(protocol: str, runs: Iterable[RunClass]) -> dict[str, set[str]]:
     """The values that drawn runs can have; nothing for runs that were imported."""
     known: dict[str, set[str]] = {"faults": {NONE, SOME}, "failures": {NONE, SOME}}
     kinds = _drawn(protocol)
-    if all(entry.source for entry in entries) or not kinds:
+    if all(one.imported for one in runs) or not kinds:
         return known
     return {**known, "kind": {kind.name for kind in kinds}, "family": {f for kind in kinds for f in kind.networks}}
 
 
 def _pairs(
-    one: Sequence[str], other: Sequence[str], ones: Iterable[str], others: Sequence[str], impossible: set[str]
+    found: Mapping[tuple[str, str], int], ones: Iterable[str], others: Sequence[str], impossible: set[str]
 ) -> CoveragePart:
-    counts = {f"{a} and {b}": count for (a, b), count in Counter(zip(one, other, strict=True)).items()}
+    counts = {f"{a} and {b}": count for (a, b), count in found.items()}
     every = (f"{a} and {b}" for a in ones for b in others)
     return _part(counts, [pair for pair in every if pair not in impossible])
 

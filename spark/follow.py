@@ -133,10 +133,10 @@ class _Following:
         )
         if self._kept.found:
             left_out = [self._left_out[pair][1] for pair in sorted(self._left_out)]
-            self.result, entries = summed_up(self._kept, left_out)
+            self.result, runs = summed_up(self._kept, left_out)
             # Said first: the page takes seconds to draw.
             self._on_batch(msgspec.structs.replace(batch, result=self.result))
-            leave(self._kept, self.result, entries)
+            leave(self._kept, self.result, runs)
         else:
             self.result = None
             self._on_batch(batch)

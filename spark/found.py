@@ -29,7 +29,6 @@ from scatterproof.conformance.protocol import load
 from scatterproof.conformance.verdict import ClauseResult, Verdict
 from scatterproof.conformance.wording import Told, sentences
 from scatterproof.spark.judge_part import JudgedRun, judge_part
-from scatterproof.spark.layout import RunEntry, entry_of_header
 from scatterproof.spark.measured import Measured, Packed
 from scatterproof.spark.read import Pair, Part
 from scatterproof.spec.files import write_atomically
@@ -52,6 +51,7 @@ _FOUND, _DIGEST = b"scatterproof_found", b"scatterproof_found_sha256"
 _ROOT = Path(__file__).resolve().parent.parent
 # What a kept result depends on: the code that defines traces and clauses, and the code that makes results.
 _JUDGING = ("spec", "conformance", *(f"spark/{name}.py" for name in ("found", "judge_part", "measured", "read")))
+VERDICTS = tuple(Verdict)
 _GRAVEST = (Verdict.FAIL, Verdict.INCONCLUSIVE, Verdict.PASS, Verdict.NOT_APPLICABLE, Verdict.NOT_RUN)
 _STANDINGS_KEPT = 1 << 12
 _STANDINGS: dict[tuple[str, tuple[str | None, ...], bytes], _Standing] = {}
@@ -90,14 +90,13 @@ class Identity(msgspec.Struct, frozen=True, kw_only=True):
 class Tally(msgspec.Struct):
     """One clause over the runs of one file.
 
-    runs: how many runs gave which verdict.
+    runs: how many runs gave each verdict of `VERDICTS`.
     held: at how many rows it held.
     broken_in: by run, how many rows break it, where some do.
     reason: the first that a result gives.
     """
 
-    name: str
-    runs: dict[Verdict, int] = {}
+    runs: list[int]
     held: int = 0
     broken_in: dict[int, int] = {}
     reason: str = ""
@@ -107,7 +106,7 @@ class PartFindings(msgspec.Struct, frozen=True, kw_only=True):
     """What judging found in one pair of files.
 
     rows: how many events.
-    entries: its runs, from their headers.
+    runs: their numbers, by their parameters, a JSON object.
     tallies: by clause.
     violations: how many are in the table; more may be counted.
     """
@@ -115,7 +114,7 @@ class PartFindings(msgspec.Struct, frozen=True, kw_only=True):
     identity: Identity
     protocol: str
     rows: int
-    entries: tuple[RunEntry, ...]
+    runs: dict[str, tuple[int, ...]]
     tallies: dict[str, Tally]
     measured: Packed
     violations: int
@@ -141,18 +140,18 @@ def judge_and_keep(
     """In a task: judge one pair of files, and keep what was found at `path`. interpret, threads: as of `judge_part`."""
     tallies = _Tallies(part.protocol)
     violations = _Violations(part.protocol, identity.corpus)
-    entries: list[RunEntry] = []
+    runs: dict[bytes, list[int]] = {}
     measured = Measured(part.protocol)
     for judged in judge_part(part, measured=measured, interpret=interpret, threads=threads):
-        span = judged.span
-        entries.append(entry_of_header(span.header, events=span.rows, source=part.events, family="unknown"))
+        header = judged.span.header
+        runs.setdefault(msgspec.json.encode(header.parameters), []).append(header.run)
         violations.add(judged, tallies.add(judged))
     table = violations.table()
     found = PartFindings(
         identity=identity,
         protocol=part.protocol,
         rows=part.rows,
-        entries=tuple(entries),
+        runs={parameters.decode(): tuple(numbers) for parameters, numbers in runs.items()},
         tallies=tallies.by_clause(),
         measured=measured.packed(),
         violations=table.num_rows,
@@ -196,11 +195,11 @@ class _Violations:
 class _Standing(NamedTuple):
     """What a run says of its clauses.
 
-    verdicts: clause, name, verdict, and why it is neither pass nor fail.
+    verdicts: clause, verdict, and why it is neither pass nor fail.
     counted: of shape (checks,), whether it counts how often a check held.
     """
 
-    verdicts: tuple[tuple[str, str, Verdict, str], ...]
+    verdicts: tuple[tuple[str, Verdict, str], ...]
     counted: npt.NDArray[np.bool_]
 
 
@@ -241,9 +240,11 @@ class _Tallies:
     def by_clause(self) -> dict[str, Tally]:
         tallies: dict[str, Tally] = {}
         for key, standing in self._standings.items():
-            for clause, name, verdict, reason in standing.verdicts:
-                tally = tallies.setdefault(clause, Tally(name, broken_in=self._broken_in.get(clause, {})))
-                tally.runs[verdict] = tally.runs.get(verdict, 0) + self._times[key]
+            for clause, verdict, reason in standing.verdicts:
+                if clause not in tallies:
+                    tallies[clause] = Tally([0] * len(VERDICTS), broken_in=self._broken_in.get(clause, {}))
+                tally = tallies[clause]
+                tally.runs[VERDICTS.index(verdict)] += self._times[key]
                 tally.reason = tally.reason or reason
         for check, held in zip(self._checks, self._held.tolist(), strict=True):
             if check.clause in tallies:
@@ -260,7 +261,6 @@ class _Tallies:
             verdicts=tuple(
                 (
                     clause,
-                    own[0].name,
                     min((result.verdict for result in own), key=_GRAVEST.index),
                     next((result.reason for result in own if result.reason), ""),
                 )

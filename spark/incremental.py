@@ -10,7 +10,7 @@ import fcntl
 import os
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
-from itertools import accumulate
+from itertools import accumulate, chain
 from pathlib import Path
 from typing import TYPE_CHECKING, TypeAlias
 
@@ -28,7 +28,7 @@ from scatterproof.spark.found import (
     read_violations,
 )
 from scatterproof.spark.judge_part import is_interpreted, warm
-from scatterproof.spark.layout import MANIFEST, MINED, RunEntry, read_manifest, writing
+from scatterproof.spark.layout import MANIFEST, MINED, RunClass, classes_listed, writing
 from scatterproof.spark.read import Pair, Part, sound_parts
 from scatterproof.spec.errors import BadInput, CannotRun
 from scatterproof.spec.storage import Remote
@@ -151,24 +151,28 @@ class Kept:
         elsewhere."""
         if not is_as_told(pair, found.identity):
             raise BadInput(f"{pair.events}: has changed while it was judged; mine again")
-        for entry in found.entries:
-            other = self._pair_of.get(entry.run, pair)
+        numbers = list(chain.from_iterable(found.runs.values()))
+        for run in numbers:
+            other = self._pair_of.get(run, pair)
             if other != pair:
                 raise BadInput(
-                    f"{pair.runs_file}: run {entry.run} is in {other.runs_file}, too; give each run a number of its own"
+                    f"{pair.runs_file}: run {run} is in {other.runs_file}, too; give each run a number of its own"
                 )
         self.found[pair] = found
-        self._pair_of.update((entry.run, pair) for entry in found.entries)
+        self._pair_of.update(dict.fromkeys(numbers, pair))
 
     def in_order(self) -> list[PartFindings]:
         return [self.found[pair] for pair in sorted(self.found)]
 
-    def entries(self) -> tuple[RunEntry, ...]:
-        """The runs as the manifest has them; where it lacks one, from its header."""
-        told: dict[int, RunEntry] = {}
-        if (self.corpus / MANIFEST).exists():
-            told = {entry.run: entry for entry in read_manifest(self.corpus).runs}
-        return tuple(told.get(entry.run, entry) for found in self.in_order() for entry in found.entries)
+    def classes(self) -> dict[int, RunClass]:
+        """By run, what the manifest says of it; where it lacks one, its header."""
+        listed = classes_listed(self.corpus) if (self.corpus / MANIFEST).exists() else {}
+        every: dict[int, RunClass] = {}
+        for found in self.in_order():
+            for parameters, runs in found.runs.items():
+                unlisted = RunClass("", "unknown", False, False, True, parameters.encode())
+                every.update((run, listed.get(run, unlisted)) for run in runs)
+        return every
 
     def tables(self) -> Iterator[pa.Table]:
         """The violations, pair by pair, of the pairs that have some."""
@@ -203,8 +207,8 @@ class Kept:
 
     def _forget(self, pair: Pair) -> None:
         found = self.found.pop(pair, None)
-        for entry in found.entries if found else ():
-            del self._pair_of[entry.run]
+        for run in chain.from_iterable(found.runs.values() if found else ()):
+            del self._pair_of[run]
 
     def _say_once(self, path: Path, what: str) -> None:
         if path not in self._spoken_of:

@@ -7,6 +7,7 @@ import tempfile
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
+from typing import NamedTuple, TypeVar
 
 import msgspec
 
@@ -101,6 +102,40 @@ class Manifest(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     plantings: tuple[Planting, ...] = ()
 
 
+_Kind = TypeVar("_Kind", "Manifest", "_Listing")
+
+
+class RunClass(NamedTuple):
+    """What a report tells runs apart by: parts of their entries.
+
+    faults, failures: whether the schedule has some.
+    imported: whether the run has a source.
+    parameters: a JSON object.
+    """
+
+    kind: str
+    family: str
+    faults: bool
+    failures: bool
+    imported: bool
+    parameters: bytes
+
+
+class _Listed(msgspec.Struct):
+    run: int
+    family: str
+    parameters: msgspec.Raw
+    kind: str = ""
+    faults: int = 0
+    failures: int = 0
+    source: str = ""
+
+
+class _Listing(msgspec.Struct):
+    runs: tuple[_Listed, ...]
+    format: int
+
+
 def entry_of_header(
     header: Header,
     *,
@@ -154,14 +189,37 @@ def write_manifest(corpus: Path, manifest: Manifest) -> None:
 
 
 def read_manifest(corpus: Path) -> Manifest:
+    return _read(corpus, Manifest)
+
+
+def classes_listed(corpus: Path) -> dict[int, RunClass]:
+    """By run, what its manifest says. Runs that are alike share an object: a corpus may have 100,000 of them."""
+    known: dict[RunClass, RunClass] = {}
+    found: dict[int, RunClass] = {}
+    for one in _read(corpus, _Listing).runs:
+        own = RunClass(one.kind, one.family, one.faults > 0, one.failures > 0, bool(one.source), bytes(one.parameters))
+        found[one.run] = known.setdefault(own, own)
+    for parameters in {own.parameters for own in known}:
+        with _told_of_manifest(corpus / MANIFEST):
+            msgspec.json.decode(parameters, type=dict[str, Parameter])
+    return found
+
+
+def _read(corpus: Path, kind: type[_Kind]) -> _Kind:
     path = corpus / MANIFEST
-    try:
-        manifest = msgspec.json.decode(read_bytes(path, "manifest"), type=Manifest)
-    except msgspec.DecodeError as error:
-        raise BadInput(f"{path}: not a corpus manifest: {error}") from None
+    with _told_of_manifest(path):
+        manifest = msgspec.json.decode(read_bytes(path, "manifest"), type=kind)
     if manifest.format != FORMAT:
         raise BadInput(f"{path}: format is {manifest.format}, this version reads {FORMAT}; make the corpus again")
     return manifest
+
+
+@contextmanager
+def _told_of_manifest(path: Path) -> Iterator[None]:
+    try:
+        yield
+    except msgspec.DecodeError as error:
+        raise BadInput(f"{path}: not a corpus manifest: {error}") from None
 
 
 def folder_of(path: Path, what: str) -> Path:

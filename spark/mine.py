@@ -19,10 +19,10 @@ import msgspec
 from scatterproof.conformance.protocol import load
 from scatterproof.conformance.verdict import Verdict
 from scatterproof.spark.coverage import coverage
-from scatterproof.spark.found import PartFindings
+from scatterproof.spark.found import VERDICTS, PartFindings
 from scatterproof.spark.incremental import SUMMARY, Kept, Say, kept_results
 from scatterproof.spark.judge_part import is_interpreted
-from scatterproof.spark.layout import RunEntry, folder_of
+from scatterproof.spark.layout import RunClass, folder_of
 from scatterproof.spark.mapping import Mapping
 from scatterproof.spark.measured import together
 from scatterproof.spark.mined import ClauseSummary, MineResult
@@ -81,8 +81,8 @@ def mine(
             flaws |= kept.take_all(wanted, outcomes)
         if not kept.found:
             raise flaws[min(flaws)]
-        result, entries = summed_up(kept, [str(flaws[pair]) for pair in sorted(flaws)])
-        leave(kept, result, entries)
+        result, runs = summed_up(kept, [str(flaws[pair]) for pair in sorted(flaws)])
+        leave(kept, result, runs)
     return result
 
 
@@ -97,29 +97,31 @@ def _where(
     return " on Spark", session_on(master, corpus)
 
 
-def summed_up(kept: Kept, left_out: Sequence[str] = ()) -> tuple[MineResult, tuple[RunEntry, ...]]:
-    """The result over all kept pairs, at least one, and the runs in them."""
+def summed_up(kept: Kept, left_out: Sequence[str] = ()) -> tuple[MineResult, dict[int, RunClass]]:
+    """The result over all kept pairs, at least one, and the classes of the runs in them, by run."""
     every, protocol = kept.in_order(), kept.protocol
     assert protocol is not None
     clauses = tuple(_summaries(protocol, every))
-    measured, entries = together(protocol, (found.measured for found in every)), kept.entries()
+    measured, runs = together(protocol, (found.measured for found in every)), kept.classes()
     result = MineResult(
         path=str(kept.corpus),
         protocol=protocol,
         files=len(every),
-        runs=len(entries),
+        runs=len(runs),
         events=sum(found.rows for found in every),
         violations=sum(clause.broken for clause in clauses),
         clauses=clauses,
         quarantined=quarantined_rows(kept.corpus),
         left_out=tuple(left_out),
         histograms=measured.histograms(),
-        coverage=coverage(protocol, entries, [(one.clause, one.held, one.runs) for one in clauses], measured),
+        coverage=coverage(
+            protocol, Counter(runs.values()), [(one.clause, one.held, one.runs) for one in clauses], measured
+        ),
     )
-    return result, entries
+    return result, runs
 
 
-def leave(kept: Kept, result: MineResult, entries: Sequence[RunEntry]) -> None:
+def leave(kept: Kept, result: MineResult, runs: dict[int, RunClass]) -> None:
     """Write the page and then the summary, unless they say this already."""
     # Loaded here, as it draws: no task and no other command needs that, and it takes longer to load than the rest.
     from scatterproof.spark.report import REPORT, write_report
@@ -127,7 +129,7 @@ def leave(kept: Kept, result: MineResult, entries: Sequence[RunEntry]) -> None:
     kept.drop_others()
     summary, text = kept.folder / SUMMARY, msgspec.json.format(msgspec.json.encode(result), indent=1) + b"\n"
     if not (summary.is_file() and summary.read_bytes() == text and (kept.folder / REPORT).is_file()):
-        write_report(kept.folder, result, entries, _times(kept.in_order()), kept.tables())
+        write_report(kept.folder, result, runs, _times(kept.in_order()), kept.tables())
         write_atomically(summary, text)
 
 
@@ -148,15 +150,16 @@ def _summaries(protocol: str, every: Sequence[PartFindings]) -> Iterable[ClauseS
         names.setdefault(check.clause, check.name)
     for clause, name in names.items():
         own = [found.tallies[clause] for found in every if clause in found.tallies]
-        runs: Counter[Verdict] = sum((Counter(tally.runs) for tally in own), Counter())
+        counts = [sum(column) for column in zip(*(tally.runs for tally in own), strict=True)]
+        runs = {verdict: count for verdict, count in zip(VERDICTS, counts, strict=False) if count}
         order = (Verdict.FAIL, Verdict.PASS, Verdict.INCONCLUSIVE)
-        verdict = next((verdict for verdict in order if runs[verdict]), Verdict.NOT_APPLICABLE)
+        verdict = next((verdict for verdict in order if verdict in runs), Verdict.NOT_APPLICABLE)
         decided = verdict in (Verdict.FAIL, Verdict.PASS)
         yield ClauseSummary(
             clause=clause,
             name=name,
             verdict=verdict,
-            runs=dict(runs),
+            runs=runs,
             held=sum(tally.held for tally in own),
             broken=sum(sum(tally.broken_in.values()) for tally in own),
             reason="" if decided else next((tally.reason for tally in own if tally.reason), ""),

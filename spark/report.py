@@ -5,7 +5,7 @@ from __future__ import annotations
 import base64
 import shlex
 from collections import Counter, defaultdict
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
@@ -16,7 +16,7 @@ from scatterproof.conformance.protocol import gauge
 from scatterproof.conformance.report.look import TABLES, Head, render
 from scatterproof.conformance.report.run import GRAVITY
 from scatterproof.conformance.verdict import Verdict
-from scatterproof.spark.layout import RunEntry
+from scatterproof.spark.layout import RunClass
 from scatterproof.spark.measured import Histogram
 from scatterproof.spark.plots import Bars, PlotLine, bars, distribution, matrix
 from scatterproof.spec import clauses
@@ -56,17 +56,16 @@ class Drawn(NamedTuple):
 def write_report(
     folder: Path,
     result: MineResult,
-    entries: Sequence[RunEntry],
+    runs: Mapping[int, RunClass],
     times: Mapping[tuple[str, int], int],
     tables: Iterable[pa.Table],
 ) -> None:
-    """Write the page into `folder`. times: by clause and run, how often it is broken. tables: of violations; as many as
-    the page shows are taken."""
+    """Write the page into `folder`. runs: by number. times: by clause and run, how often it is broken. tables: of
+    violations; as many as the page shows are taken."""
     shown = _shown(result.path, times, tables)
-    kinds = {entry.run: entry.kind or entry.family for entry in entries}
     by_kind: dict[str, Counter[str]] = defaultdict(Counter)
     for (clause, run), count in times.items():
-        by_kind[clause][kinds.get(run, "unknown")] += count
+        by_kind[clause][runs[run].kind or runs[run].family] += count
     assert result.coverage is not None
     page = render(
         _TEMPLATE,

@@ -18,7 +18,7 @@ from scatterproof.conformance.network.run import MakeNode
 from scatterproof.impl.protocol import load as implemented
 from scatterproof.spark.configurations import draw_run
 from scatterproof.spark.corpus import make_corpus, simulate_run
-from scatterproof.spark.layout import Manifest, events_path, read_manifest, runs_path
+from scatterproof.spark.layout import Manifest, RunClass, classes_listed, events_path, read_manifest, runs_path
 from scatterproof.spark.mine import mine
 from scatterproof.spark.plants import Wish, row_wish
 from scatterproof.spark.protocol import kinds_of
@@ -120,6 +120,22 @@ def test_a_manifest_of_before_there_were_kinds_is_read(tmp_path: Path) -> None:
     (tmp_path / "manifest.json").write_bytes(msgspec.json.encode(old))
     (read,) = read_manifest(tmp_path).runs
     assert (read.parameters, read.kind, read.faults, read.failures) == ({"environment": "C"}, "", 0, 0)
+
+
+def test_runs_that_are_alike_share_what_the_manifest_says_of_them(tmp_path: Path) -> None:
+    first = {"run": 4, "seed": 7, "family": "star", "hosts": 2, "switches": 1, "links": 4, "kind": "A"}
+    first |= {"parameters": {"environment": "C"}, "submissions": 3, "events": 40, "file": 0, "faults": 2}
+    entries = [first, {**first, "run": 5, "seed": 8, "faults": 3}, {**first, "run": 6, "source": "x.ndjson"}]
+    manifest = {"protocol": ANY, "seed": SEED, "files": 1, "events": 120, "runs": entries, "format": 1}
+    (tmp_path / "manifest.json").write_bytes(msgspec.json.encode(manifest))
+    found = classes_listed(tmp_path)
+    assert found[4] == RunClass("A", "star", True, False, False, b'{"environment":"C"}')
+    assert found[4] is found[5]
+    assert found[6] == found[4]._replace(imported=True)
+    entries[1]["parameters"] = {"environment": [1]}
+    (tmp_path / "manifest.json").write_bytes(msgspec.json.encode(manifest))
+    with pytest.raises(BadInput, match=r"manifest\.json: not a corpus manifest: .*array"):
+        classes_listed(tmp_path)
 
 
 @pytest.mark.slow

@@ -22,7 +22,7 @@ from scatterproof.conformance.tests.agreement import beginning
 from scatterproof.conformance.verdict import Verdict
 from scatterproof.spark.coverage import coverage
 from scatterproof.spark.judge_part import judge_part
-from scatterproof.spark.layout import RunEntry, events_path, runs_path
+from scatterproof.spark.layout import RunClass, events_path, runs_path
 from scatterproof.spark.measured import Histogram, Measured, together
 from scatterproof.spark.mine import mine
 from scatterproof.spark.plots import Bars, PlotLine, bars, distribution, matrix
@@ -112,29 +112,17 @@ def test_the_page_stands_alone_and_every_violation_has_its_command(tmp_path: Pat
     )
 
 
-def entry(run: int, kind: str, family: str, faults: int, **parameters: int | str) -> RunEntry:
-    return RunEntry(
-        run=run,
-        seed=0,
-        family=family,
-        hosts=2,
-        switches=1,
-        links=4,
-        parameters=dict(parameters),
-        submissions=1,
-        events=1,
-        file=0,
-        kind=kind,
-        faults=faults,
-    )
+def of_class(kind: str, family: str, faults: bool, imported: bool = False, **parameters: int | str) -> RunClass:
+    return RunClass(kind, family, faults, False, imported, msgspec.json.encode(parameters))
 
 
 def test_coverage_tells_what_is_in_no_run() -> None:
-    entries = [
-        entry(0, "A", "star", 0, environment="A", x_ns=5),
-        entry(1, "A", "chain", 0, environment="A", x_ns=0),
-        entry(2, "B", "star", 2, environment="B"),
-    ]
+    runs = {
+        of_class("A", "star", False, environment="A", x_ns=5): 2,
+        of_class("A", "star", False, environment="A", x_ns=7): 3,
+        of_class("A", "chain", False, environment="A", x_ns=0): 1,
+        of_class("B", "star", True, environment="B"): 1,
+    }
     clauses = [
         ("TO-ONE", 3, {Verdict.PASS: 2}),
         ("TO-TWO", 0, {Verdict.INCONCLUSIVE: 1}),
@@ -143,15 +131,15 @@ def test_coverage_tells_what_is_in_no_run() -> None:
     measured = Measured("totalorder")
     measured.taken[0] = 4
     measured.pairs[0, 1] = 2
-    told = coverage("totalorder", entries, clauses, measured)
+    told = coverage("totalorder", runs, clauses, measured)
     assert (told.clauses.counts, told.clauses.never) == ({"TO-ONE": 3}, ("TO-TWO",))
-    assert told.classes["family"].counts == {"star": 2, "chain": 1}
+    assert told.classes["family"].counts == {"star": 6, "chain": 1}
     assert "fat_tree" in told.classes["family"].never
     assert {"A", "B"} <= set(told.classes["kind"].counts)
     assert "C" in told.classes["kind"].never
     assert told.classes["failures"].never == ("some",)
-    assert told.classes["x_ns"].counts == {"above 0": 1, "0": 1, "not given": 1}
-    assert told.pairs["faults and environment"].counts == {"none and A": 2, "some and B": 1}
+    assert told.classes["x_ns"].counts == {"above 0": 5, "0": 1, "not given": 1}
+    assert told.pairs["faults and environment"].counts == {"none and A": 6, "some and B": 1}
     assert set(told.pairs["faults and environment"].never) == {"none and B", "some and A"}
     assert told.actions.counts == {"Submit": 4}
     assert "Scatter" in told.actions.never
@@ -161,7 +149,9 @@ def test_coverage_tells_what_is_in_no_run() -> None:
 
 
 def test_kinds_and_families_that_do_not_suit_each_other_are_not_missed() -> None:
-    told = coverage("totalorder", [entry(0, "A", "star", 0), entry(1, "D9", "star", 0)], [], Measured("totalorder"))
+    told = coverage(
+        "totalorder", {of_class(kind, "star", False): 1 for kind in ("A", "D9")}, [], Measured("totalorder")
+    )
     never = told.pairs["kind and family"].never
     assert "A and one_way" in never
     assert "D9 and one_way" not in never  # nobody can answer there
@@ -169,8 +159,7 @@ def test_kinds_and_families_that_do_not_suit_each_other_are_not_missed() -> None
 
 
 def test_of_imported_runs_only_what_occurs_is_known() -> None:
-    run = msgspec.structs.replace(entry(0, "ndjson", "imported", 0), source="x.ndjson")
-    told = coverage("totalorder", [run], [], Measured("totalorder"))
+    told = coverage("totalorder", {of_class("ndjson", "imported", False, imported=True): 1}, [], Measured("totalorder"))
     assert told.classes["kind"].never == told.classes["family"].never == ()
 
 
