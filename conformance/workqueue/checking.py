@@ -40,15 +40,16 @@ def check_of_returns(clause: str, *ways: str, doubt: bool = False) -> Callable[[
 @register_jitable
 def first_left(group: int, below: int, unheard: int, most_tries: int, groups: TableState, messages: TableState) -> int:
     """The id of the group's first message, strictly below this id, that was surely sent, surely not set aside, and that
-    nobody asked to pop; 0 for none. unheard: see `knowledge.unheard`."""
+    nobody asked to pop; 0 for none. unheard: see `records.unheard`."""
     slot = find(groups, (group,))
     if slot < 0:
         return 0
     for message in range(1, min(below - 1, field(groups, slot, SENT)) + 1):
         one = find(messages, (group, message))
-        if one < 0 or field(messages, one, ASKED) > 0:
+        reads = field(messages, one, READS) if one >= 0 else 0
+        if one >= 0 and field(messages, one, ASKED) > 0:
             continue
-        if most_tries == 0 or field(messages, one, READS) + unheard < most_tries:
+        if most_tries == 0 or reads + unheard < most_tries:
             return message
     return 0
 

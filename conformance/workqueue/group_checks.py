@@ -239,7 +239,7 @@ def processed_once(
     if done in (READ, POP):
         asked = message if done == READ else about_message
         one = find(messages, (about, asked))
-        if one < 0:
+        if one < 0 or find(groups, (about,)) < 0:
             return SILENT
         popped = field(messages, one, POPPED_NS) < begun_ns
         return violated(int(done == POP), about, asked, -1) if popped else HOLDS

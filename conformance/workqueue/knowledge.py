@@ -43,8 +43,6 @@ from scatterproof.conformance.workqueue.records import (
     LEFT,
     LOOSE_NEXT,
     LOOSE_OPENS,
-    LOOSE_READS,
-    LOOSE_SENDS,
     MESSAGE_FIELDS,
     NEVER,
     NEXT,
@@ -67,6 +65,7 @@ from scatterproof.conformance.workqueue.records import (
     Book,
     calling,
     others_calling,
+    unheard,
 )
 from scatterproof.conformance.workqueue.releasing import is_there
 from scatterproof.spec.trace import Kind
@@ -146,20 +145,6 @@ def _is_before(one: int, other: int, groups: TableState) -> bool:
 
 
 @register_jitable
-def unheard(call: int, node: int, group: int, node_count: int, groups: TableState, clients: TableState) -> int:
-    """How many calls of SEND, or of READ, may have been carried out in the group unseen: those of unknown outcome, and
-    those that others are in; and reads of messages that nobody was known to have sent."""
-    slot = find(groups, (group,))
-    if slot < 0:
-        return 0
-    found = field(groups, slot, LOOSE_READS if call == READ else LOOSE_SENDS)
-    for other in range(node_count):
-        own = calling(clients, other, call)
-        found += int(other != node and own >= 0 and field(clients, own, ABOUT) == group)
-    return found
-
-
-@register_jitable
 def is_refused_for_nothing(
     node: int,
     denied: int,
@@ -224,7 +209,7 @@ def subject(
     kinds=KINDS,
     groups=Table(1, GROUP_FIELDS),
     gone=Table(1, 2),
-    messages=Table(2, MESSAGE_FIELDS),
+    messages=Table(2, MESSAGE_FIELDS, at_once=2),
     clients=Table(1, CLIENT_FIELDS),
     correlations=Table(1, CORRELATION_FIELDS),
     loose=Bins(4),

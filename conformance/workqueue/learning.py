@@ -22,6 +22,7 @@ from scatterproof.conformance.workqueue.records import (
     CLOSE_ASKED,
     CLOSED_NS,
     CORRELATION,
+    DIGEST,
     EMPTY,
     FLUSH,
     FLUSH_ASKED,
@@ -65,12 +66,15 @@ from scatterproof.conformance.workqueue.records import (
     RISK,
     SEND,
     SENT,
+    SENT_BY,
+    SENT_NS,
     SURE,
     TOKEN,
     UNKNOWN,
     UNLOCK,
     Book,
     add,
+    may_get,
     may_have_messages,
     others_calling,
 )
@@ -96,13 +100,25 @@ def note_called(
     token = told[2] if told[2] != ABSENT else hand_token
     if call in (OPEN, NEXT, UNLOCK, CLEAN):
         group = 0
-    slot = find(messages, (group, message)) if call == POP else find(groups, (group,))
+    slot = find(groups, (group,))
+    if call == POP and slot >= 0:
+        slot = named(group, message, messages)
     about = (call, time_ns, group, message, token, *told[3:])
     put(clients, (node,), (*about, hand, hand_token, reading, left, int(slot >= 0)))
     if slot >= 0:
         ask(call, slot, 1, groups, messages)
     if call in (UNLOCK, CLEAN):
         note_release(groups, call, told[3])
+
+
+@register_jitable
+def named(group: int, message: int, messages: TableState) -> int:
+    """The slot of a message of a group that is there, whether its send has returned or not; -1 for none."""
+    if message < 1:
+        return -1
+    if find(messages, (group, message)) < 0:
+        put(messages, (group, message), (-1, FOREVER, -1, 0, FOREVER, 0, NEVER))
+    return find(messages, (group, message))
 
 
 @register_jitable
@@ -132,11 +148,11 @@ def in_hand(clients: TableState, node: int) -> tuple[int, int, int, int]:
 
 
 @register_jitable
-def note_gone(group: int, how: int, time_ns: int, book: Book) -> None:
-    """Remove a group that is surely gone, with its messages. how: POPPED, FLUSHED or EMPTY."""
+def note_gone(group: int, how: int, time_ns: int, node_count: int, book: Book) -> None:
+    """Remove a group that is surely gone, with all messages that it can have had. how: POPPED, FLUSHED or EMPTY."""
     groups, gone, messages, _, _, _, _, _, _ = book
     slot = find(groups, (group,))
-    for message in range(1, field(groups, slot, SENT) + 1):
+    for message in range(1, field(groups, slot, SENT) + field(groups, slot, LOOSE_SENDS) + node_count + 1):
         one = find(messages, (group, message))
         if one >= 0:
             remove(messages, one)
@@ -179,7 +195,7 @@ def learn(
     elif call == READ:
         learn_read(own, about, told[1], time_ns, book)
     elif slot >= 0:
-        learn_of_group(call, own, slot, time_ns, told[1], node_count, book)
+        learn_of_group(call, node, own, slot, time_ns, told[1], node_count, book)
     change(clients, find(clients, (node,)), IN_CALL, 0)
     if outcome != REFUSED and call != SEND and call != READ and call != POP:
         stirred_ns[0] = time_ns
@@ -287,42 +303,44 @@ def learn_read(own: int, about: int, message: int, time_ns: int, book: Book) -> 
     change(clients, own, READING, max(0, message))
     if field(clients, own, HAND) == about:
         change(clients, own, LEFT, message)
-    one = find(messages, (about, message))
+    one = named(about, message, messages) if find(groups, (about,)) >= 0 else -1
     if one >= 0:
         add(messages, one, READS, 1)
         change(messages, one, READ_NS, time_ns)
-    elif message >= 1 and find(groups, (about,)) >= 0:
-        add(groups, find(groups, (about,)), LOOSE_READS, 1)
 
 
 @register_jitable
-def learn_of_group(call: int, own: int, slot: int, time_ns: int, message: int, node_count: int, book: Book) -> None:
+def learn_of_group(
+    call: int, node: int, own: int, slot: int, time_ns: int, message: int, node_count: int, book: Book
+) -> None:
     """Learn what a call that returned ok did to a group that is there."""
     groups, _, messages, clients, correlations, _, _, _, _ = book
     group, correlation = field(groups, slot, NUMBER), field(groups, slot, CORRELATION)
     if call == SEND:
-        last = field(groups, slot, SENT)
         # A wrong id breaks Q-META; nothing is learnt from it.
-        if last < message and message - last - 1 <= field(groups, slot, LOOSE_SENDS):
-            change(groups, slot, SENT, message)
-            put(messages, (group, message), (field(clients, own, ABOUT_DIGEST), 0, FOREVER, 0, NEVER))
+        if may_get(message, node, field(clients, own, CALLED_NS), slot, node_count, groups, clients, messages):
+            change(groups, slot, SENT, max(message, field(groups, slot, SENT)))
+            one = named(group, message, messages)
+            change(messages, one, DIGEST, field(clients, own, ABOUT_DIGEST))
+            change(messages, one, SENT_NS, time_ns)
+            change(messages, one, SENT_BY, node)
     elif call == POP:
-        one = find(messages, (group, field(clients, own, ABOUT_MESSAGE)))
+        one = named(group, field(clients, own, ABOUT_MESSAGE), messages)
         if one >= 0:
             change(messages, one, POPPED_NS, min(time_ns, field(messages, one, POPPED_NS)))
     else:
         note_change(correlation, time_ns, 0, correlations)
         if call == FLUSH:
-            note_gone(group, FLUSHED, time_ns, book)
+            note_gone(group, FLUSHED, time_ns, node_count, book)
         elif call == POP_GROUP:
             closed = field(groups, slot, CLOSE_ASKED) > 0 and may_have_messages(slot, node_count, groups, clients)
             if closed and field(groups, slot, LAST) == 1:
                 of = find(correlations, (correlation,))
                 latest_ns = max(field(groups, slot, OPEN_NS), field(correlations, of, MARKED_NS))
                 change(correlations, of, MARKED_NS, latest_ns)
-            note_gone(group, POPPED, time_ns, book)
+            note_gone(group, POPPED, time_ns, node_count, book)
         elif not may_have_messages(slot, node_count, groups, clients):
-            note_gone(group, EMPTY, time_ns, book)
+            note_gone(group, EMPTY, time_ns, node_count, book)
         else:
             change(groups, slot, CLOSED_NS, min(time_ns, field(groups, slot, CLOSED_NS)))
             change(groups, slot, RISK, 0)  # cleaning had not removed it, and does not any more

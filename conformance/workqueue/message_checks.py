@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+from numba.extending import register_jitable
+
 from scatterproof.conformance.checks.step import HOLDS, SILENT, Outcome, State, TableState, violated
 from scatterproof.conformance.checks.tables import field, find
 from scatterproof.conformance.workqueue.checking import check_of_returns, first_left
-from scatterproof.conformance.workqueue.knowledge import unheard
 from scatterproof.conformance.workqueue.records import (
     ASKED,
     CORRELATION,
@@ -25,7 +26,10 @@ from scatterproof.conformance.workqueue.records import (
     SEND,
     SENT,
     TYPE,
+    may_get,
     others_calling,
+    unheard,
+    was_sent,
 )
 
 
@@ -52,9 +56,10 @@ def visible_together(
         return SILENT
     if done == READ and message != 0:
         one = find(messages, (about, message))
-        if one < 0:
+        if not was_sent(about, message, messages):
             sends = unheard(SEND, node, about, node_count, groups, clients)
-            return violated(0, about, message, -1) if sends == 0 else SILENT
+            there = sends > 0 and 1 <= message <= field(groups, slot, SENT) + sends
+            return SILENT if there else violated(0, about, message, -1)
         return HOLDS if field(messages, one, DIGEST) == digest else violated(1, about, message, -1)
     reads = unheard(READ, node, about, node_count, groups, clients)
     left = first_left(about, FOREVER, reads, most_tries, groups, messages)
@@ -69,6 +74,7 @@ def visible_together(
 def messages_are_numbered(
     node: int,
     done: int,
+    begun_ns: int,
     about: int,
     group: int,
     message: int,
@@ -77,15 +83,15 @@ def messages_are_numbered(
     correlation: int,
     node_count: int,
     groups: TableState,
+    messages: TableState,
     clients: TableState,
 ) -> Outcome:
     if done == SEND:
         slot = find(groups, (about,))
         if slot < 0:
             return SILENT
-        expected = field(groups, slot, SENT) + 1
-        found = expected <= message <= expected + unheard(SEND, node, about, node_count, groups, clients)
-        return HOLDS if found else violated(0, expected, message, -1)
+        right = may_get(message, node, begun_ns, slot, node_count, groups, clients, messages)
+        return HOLDS if right else violated(0, field(groups, slot, SENT) + 1, message, -1)
     slot = find(groups, (group,))
     if done != NEXT or slot < 0 or field(groups, slot, KNOWN) == 0:
         return SILENT
@@ -129,14 +135,19 @@ def poison_is_set_aside(
     slot = find(groups, (about,))
     if done != READ or slot < 0 or most_tries < 1:
         return SILENT
-    tried = 0
+    if is_tried_out(about, message, most_tries, messages):
+        return violated(0, about, message, -1)
     for earlier in range(1, field(groups, slot, SENT) + 1):
-        one = find(messages, (about, earlier))
-        if one >= 0 and field(messages, one, ASKED) == 0 and field(messages, one, READS) >= most_tries:
-            tried += 1
-            if earlier == message:
-                return violated(0, about, message, -1)
-    return HOLDS if tried > 0 else SILENT
+        if is_tried_out(about, earlier, most_tries, messages):
+            return HOLDS
+    return SILENT
+
+
+@register_jitable
+def is_tried_out(group: int, message: int, most_tries: int, messages: TableState) -> bool:
+    """Whether the message was handed out as often as it may be, and nobody asked to pop it."""
+    one = find(messages, (group, message))
+    return one >= 0 and field(messages, one, ASKED) == 0 and field(messages, one, READS) >= most_tries
 
 
 @check_of_returns(
@@ -167,9 +178,9 @@ def retries_are_counted(
             return SILENT
         return HOLDS if retries == field(groups, slot, HANDED) + 1 else violated(0, group, retries, -1)
     slot, one = find(groups, (about,)), find(messages, (about, message))
-    if done != READ or slot < 0 or one < 0:
+    if done != READ or slot < 0 or message < 1 or unheard(READ, node, about, node_count, groups, clients) > 0:
         return SILENT
-    if field(messages, one, READ_NS) >= begun_ns or unheard(READ, node, about, node_count, groups, clients) > 0:
+    if one >= 0 and field(messages, one, READ_NS) >= begun_ns:
         return SILENT
-    expected = field(messages, one, READS) + 1
+    expected = 1 + (field(messages, one, READS) if one >= 0 else 0)
     return HOLDS if retries == expected else violated(1, expected, retries, -1)

@@ -18,7 +18,8 @@ UNLOCK, CLEAN = CALLS["unlock_server_groups"], CALLS["clean"]
 OK, REFUSED, UNKNOWN = map(int, Outcome)
 NEVER, FOREVER = -(1 << 63), (1 << 63) - 1
 
-# A group, by its number. KNOWN: its open_group returned ok. SENT: the id of its last message that was surely sent.
+# A group, by its number. KNOWN: its open_group returned ok. SENT: the highest id that a send returned: those below were
+# sent, too.
 # *_ASKED: how many calls may have done it. LOOSE_*: how many have an unknown outcome. HELD: it may be locked for
 # receiving, 2 where a release may have come before or after the hand-out; SURE: it surely is, and nothing that may
 # release it was called. HOLDER: the client that it was last handed to, under HSERVER, at HAND_NS, in row HAND_AT.
@@ -37,10 +38,11 @@ BY_BOOT, BY_CLEANING = 1, 2
 GONE_NS, GONE_HOW = range(2)
 POPPED, FLUSHED, EMPTY = 1, 2, 3
 
-# A message, by its group and id. ASKED: how many calls may have popped it. POPPED_NS: since when it surely is popped
-# (FOREVER: it may not be). READS, READ_NS: how often it was read, and when last.
-DIGEST, ASKED, POPPED_NS, READS, READ_NS = range(5)
-MESSAGE_FIELDS = 5
+# A message, by its group and id, that a call named or a return told. SENT_NS, SENT_BY: when its send returned ok
+# (FOREVER: none has), and whose that was. ASKED: how many calls may have popped it. POPPED_NS: since when it surely is
+# popped (FOREVER: it may not be). READS, READ_NS: how often it was read, and when last.
+DIGEST, SENT_NS, SENT_BY, ASKED, POPPED_NS, READS, READ_NS = range(7)
+MESSAGE_FIELDS = 7
 
 # A client, by its node: the call that it is in (0: none) and what that is about; then what it has in hand.
 # READING: the message that its last read_message gave. LEFT: what its last one of the group in hand gave, 0 where no
@@ -92,3 +94,50 @@ def may_have_messages(slot: int, node_count: int, groups: TableState, clients: T
         own = calling(clients, other, SEND)
         found = found or (own >= 0 and field(clients, own, ABOUT) == field(groups, slot, NUMBER))
     return found
+
+
+@register_jitable
+def unheard(call: int, node: int, group: int, node_count: int, groups: TableState, clients: TableState) -> int:
+    """How many calls of SEND, or of READ, may have been carried out in the group unseen: those of unknown outcome, and
+    those that others are in."""
+    slot = find(groups, (group,))
+    if slot < 0:
+        return 0
+    found = field(groups, slot, LOOSE_READS if call == READ else LOOSE_SENDS)
+    for other in range(node_count):
+        own = calling(clients, other, call)
+        found += int(other != node and own >= 0 and field(clients, own, ABOUT) == group)
+    return found
+
+
+@register_jitable
+def was_sent(group: int, message: int, messages: TableState) -> bool:
+    """Whether a send returned ok with this id."""
+    one = find(messages, (group, message))
+    return one >= 0 and field(messages, one, SENT_NS) < FOREVER
+
+
+@register_jitable
+def may_get(
+    message: int,
+    node: int,
+    begun_ns: int,
+    slot: int,
+    node_count: int,
+    groups: TableState,
+    clients: TableState,
+    messages: TableState,
+) -> bool:
+    """Whether a send of this client to the group in this slot, begun then, may get the id: nobody else has, no higher
+    one was given before, and there were as many sends."""
+    group = field(groups, slot, NUMBER)
+    last = field(groups, slot, SENT)
+    if message < 1 or message > last + 1 + unheard(SEND, node, group, node_count, groups, clients):
+        return False
+    if was_sent(group, message, messages):
+        return False
+    for other in range(message + 1, last + 1):
+        one = find(messages, (group, other))
+        if one >= 0 and (field(messages, one, SENT_NS) < begun_ns or field(messages, one, SENT_BY) == node):
+            return False
+    return True

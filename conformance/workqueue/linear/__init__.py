@@ -4,9 +4,8 @@
 that explains all that they returned. It says whether there is such an order, not which clause is broken. Its time grows
 quickly with the calls that overlap: it is for histories of a dozen calls.
 
-Of 10,000 drawn histories (fuzz/workqueue/histories.py) 7,667 have an order and break no clause by checks and
+Of 10,000 drawn histories (fuzz/workqueue/histories.py) 7,671 have an order and break no clause by checks and
 oracles, and 2,056 have none and break some. 270 have none, but checks and oracles are silent: in 249 because of what
 cleanings and starts of receivers count while other calls move groups, in 21 for reasons that the test of these figures
-lists. In 7, checks and oracles raise a false alarm: in 4 two clients send to one group at once, in 3 rows at one moment
-are taken in their order.
+lists. In 3, checks and oracles raise a false alarm: rows at one moment are taken in their order.
 """

@@ -170,10 +170,8 @@ def processed_once(trace: Trace) -> set[int]:
     queue, broken = look(trace), set[int]()
     for row, box in _ok(queue, READ, POP):
         message = box.told["message"] if box.call is READ else box.message
-        if not queue.is_there(box.group, row) or message not in queue.sent(box.group, row):
-            continue
-        if any(pop.over_ns < box.begun_ns for pop in queue.popped(box.group, message, row)):
-            broken.add(row)
+        popped = queue.popped(box.group, message, row) if queue.is_there(box.group, row) else []
+        broken |= {row} if any(pop.over_ns < box.begun_ns for pop in popped) else set()
     for row, box, group in _handed(queue):
         gone = queue.gone(group, row)
         if gone is not None:
@@ -194,8 +192,10 @@ def visible_together(trace: Trace) -> set[int]:
         elif box.told["message"] in sent:
             if sent[box.told["message"]].given["digest"] != box.told["digest"]:
                 broken.add(row)
-        elif not queue.unheard(box, row, SEND):
-            broken.add(row)
+        else:
+            sends = queue.unheard(box, row, SEND)
+            there = sends and 1 <= box.told["message"] <= max(sent, default=0) + sends
+            broken |= set() if there else {row}
     return broken
 
 
@@ -204,8 +204,7 @@ def messages_are_numbered(trace: Trace) -> set[int]:
     for row, box in _ok(queue, SEND):
         if not queue.is_there(box.group, row):
             continue
-        following, message = max(queue.sent(box.group, row), default=0) + 1, box.told["message"]
-        broken |= set() if following <= message <= following + queue.unheard(box, row, SEND) else {row}
+        broken |= set() if queue.may_get(box, queue.sent(box.group, row)) else {row}
     for row, box, group in _handed(queue):
         opened = queue.opened(group, row)
         if opened is not None and queue.gone(group, row) is None:
@@ -228,7 +227,7 @@ def poison_is_set_aside(trace: Trace) -> set[int]:
     queue, broken = look(trace), set[int]()
     for row, box in _ok(queue, READ):
         message = box.told["message"]
-        if not queue.most_tries or not queue.is_there(box.group, row) or message not in queue.sent(box.group, row):
+        if not queue.most_tries or not queue.is_there(box.group, row):
             continue
         tries = len(queue.reads(box.group, message, row))
         if tries >= queue.most_tries and not queue.pops(box.group, message, row):
@@ -245,8 +244,7 @@ def retries_are_counted(trace: Trace) -> set[int]:
         if queue.is_there(group, row) and not overlaps and not unknown and box.told["retries"] != len(before) + 1:
             broken.add(row)
     for row, box in _ok(queue, READ):
-        sent = queue.sent(box.group, row).get(box.told["message"])
-        if sent is None or not queue.is_there(box.group, row) or queue.unheard(box, row):
+        if box.told["message"] < 1 or not queue.is_there(box.group, row) or queue.unheard(box, row):
             continue
         before = queue.reads(box.group, box.told["message"], row)
         overlaps = any(one.over_ns >= box.begun_ns for one in before)

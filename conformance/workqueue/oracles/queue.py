@@ -79,13 +79,20 @@ class Queue:
         return sum(box.ended(row) is Outcome.UNKNOWN for box in self.may(group, row, call))
 
     def sent(self, group: int, row: int) -> dict[int, Box]:
-        """Its messages, by id. An id that skips some counts only if as many sends have an unknown outcome."""
+        """Its messages whose sends returned, by id; nothing is known from wrong ids."""
         found: dict[int, Box] = {}
         for box in self.about(group, row, SEND):
-            message, last = box.told["message"], max(found, default=0)
-            if last < message <= last + 1 + self.loose(group, box.over, SEND):
-                found[message] = box
+            if self.may_get(box, found):
+                found[box.told["message"]] = box
         return found
+
+    def may_get(self, me: Box, sent: dict[int, Box]) -> bool:
+        """Whether a send may get its id: nobody else has, no higher one was given before, and there were as many sends.
+        sent: its group's messages before, by id."""
+        message, most = me.told["message"], max(sent, default=0) + 1 + self.unheard(me, me.over, SEND)
+        higher = [box for other, box in sent.items() if other > message]
+        before = any(box.over_ns < me.begun_ns or box.client == me.client for box in higher)
+        return 1 <= message <= most and message not in sent and not before
 
     def is_empty(self, group: int, row: int) -> bool:
         """Whether it surely never had a message."""
@@ -115,38 +122,29 @@ class Queue:
 
     def pops(self, group: int, message: int, row: int) -> list[Box]:
         """The calls that may have popped the message."""
-        sent = self.sent(group, row).get(message)
-        return [box for box in self.may(group, row, POP) if box.message == message and _after(box, sent)]
+        return [box for box in self.may(group, row, POP) if box.message == message >= 1]
 
     def popped(self, group: int, message: int, row: int) -> list[Box]:
-        """The calls that surely popped the message, and returned when it was known."""
-        sent = self.sent(group, row)[message]
-        pops = [box for box in self.about(group, row, POP) if box.message == message]
-        return [box for box in pops if box.over > sent.over]
+        """The calls that surely popped the message."""
+        return [box for box in self.about(group, row, POP) if box.message == message >= 1]
 
     def reads(self, group: int, message: int, row: int) -> list[Box]:
         """The calls that were given the message."""
-        sent = self.sent(group, row)[message]
-        given = [box for box in self.about(group, row, READ) if box.told["message"] == message]
-        return [box for box in given if box.over > sent.over]
+        return [box for box in self.about(group, row, READ) if box.told["message"] == message >= 1]
 
     def unheard(self, me: Box, row: int, call: CallName = READ) -> int:
-        """How many calls of this name about its group have an unknown outcome, or are calls that others are in; and
-        reads of messages that nobody was known to have sent."""
+        """How many calls of this name about its group have an unknown outcome, or are calls that others are in."""
         others = [box for box in self.boxes.others(row, me, call) if box.group == me.group]
-        sent = self.sent(me.group, row)
-        given = [(box, box.told["message"]) for box in self.about(me.group, row, READ) if box.told["message"] >= 1]
-        unknown = [box for box, message in given if message not in sent or box.over < sent[message].over]
-        return len(others) + self.loose(me.group, row, call) + len(unknown if call is READ else ())
+        return len(others) + self.loose(me.group, row, call)
 
     def left(self, me: Box, below: int, row: int) -> int:
         """The first message of the call's group, with an id strictly below this one, that nobody asked to pop and that
-        surely was not set aside; 0 for none."""
+        surely was not set aside; 0 for none. Where an id was given, those below it were."""
         group = me.group
-        for message in sorted(self.sent(group, row)):
+        for message in range(1, min(below, max(self.sent(group, row), default=0) + 1)):
             tries = len(self.reads(group, message, row)) + self.unheard(me, row)
             is_there = self.most_tries == 0 or tries < self.most_tries
-            if message < below and is_there and not self.pops(group, message, row):
+            if is_there and not self.pops(group, message, row):
                 return message
         return 0
 
@@ -331,10 +329,6 @@ class Queue:
         """The times, in ns, at which its lock was released, at most one for each hand-out."""
         locks = [self.lock(group, at) for at in (*(box.over for box in self.handed(group, row)[1:]), row)]
         return [lock.freed[1] for lock in locks if lock.freed is not None]
-
-
-def _after(box: Box, sent: Box | None) -> bool:
-    return sent is not None and box.begun > sent.over
 
 
 def _moves(box: Box, end: Outcome | None) -> bool:
