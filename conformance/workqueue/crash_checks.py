@@ -18,6 +18,9 @@ from scatterproof.conformance.workqueue.checking import (
     is_done_to_nothing,
 )
 from scatterproof.conformance.workqueue.records import (
+    ABOUT_RECEIVERS_BEFORE,
+    ABOUT_SENDERS_BEFORE,
+    ABOUT_SERVER,
     BOOTED,
     BY_BOOT,
     BY_CLEANING,
@@ -64,7 +67,6 @@ def incomplete_is_removed(
     about: int,
     group: int,
     removed: int,
-    senders_before: int,
     node_count: int,
     groups: TableState,
     gone: TableState,
@@ -81,8 +83,9 @@ def incomplete_is_removed(
         if not undisturbed(node, begun_ns, node_count, book):
             return SILENT
         sending, _, definite = standing(begun_ns, groups)
-        wrong = is_miscounted(removed, sending, definite, senders_before)
-        return violated(2, sending if senders_before > 0 else 0, removed, -1) if wrong else HOLDS
+        before_ns = field(clients, find(clients, (node,)), ABOUT_SENDERS_BEFORE)
+        wrong = is_miscounted(removed, sending, definite, before_ns)
+        return violated(2, sending if before_ns > 0 else 0, removed, -1) if wrong else HOLDS
     slot = find(groups, (group if done == NEXT else about,))
     if slot < 0 or field(groups, slot, REMOVED_NS) >= begun_ns:
         return SILENT
@@ -107,7 +110,6 @@ def boot_frees_receive_locks(
     begun_ns: int,
     about: int,
     group: int,
-    server: int,
     released: int,
     ready: int,
     node_count: int,
@@ -125,7 +127,7 @@ def boot_frees_receive_locks(
         book = (groups, gone, messages, clients, correlations, loose, stirred_ns, released_ns, cleaned_ns)
         if not undisturbed(node, begun_ns, node_count, book) or not standing(begun_ns, groups)[2]:
             return SILENT
-        held = 0
+        held, server = 0, field(clients, find(clients, (node,)), ABOUT_SERVER)
         for slot in range(room(groups)):
             held += int(
                 is_there(groups, slot) and field(groups, slot, HELD) > 0 and field(groups, slot, HSERVER) == server
@@ -165,7 +167,6 @@ def dead_holder_is_fenced(
     group: int,
     token: int,
     released: int,
-    receivers_before: int,
     ready: int,
     node_count: int,
     groups: TableState,
@@ -183,8 +184,9 @@ def dead_holder_is_fenced(
         if not undisturbed(node, begun_ns, node_count, book):
             return SILENT
         _, held, definite = standing(begun_ns, groups)
-        wrong = is_miscounted(released, held, definite, receivers_before)
-        return violated(3, held if receivers_before > 0 else 0, released, -1) if wrong else HOLDS
+        before_ns = field(clients, find(clients, (node,)), ABOUT_RECEIVERS_BEFORE)
+        wrong = is_miscounted(released, held, definite, before_ns)
+        return violated(3, held if before_ns > 0 else 0, released, -1) if wrong else HOLDS
     if done == NEXT:
         slot, better = find(groups, (group,)), find(groups, (ready,))
         if group == 0 and better >= 0 and field(groups, better, FREED) == BY_CLEANING:

@@ -238,6 +238,8 @@ def knowledge(
     last: int,
     removed: int,
     released: int,
+    senders_before: int,
+    receivers_before: int,
     node_count: int,
     most_tries: int,
     node_is_client: Ints,
@@ -260,7 +262,8 @@ def knowledge(
         learn(heard[1], heard[2], heard[3], told, heard[4], node_count, book)
         heard[0] = 0
     if kind == CALLED:
-        asked = (group, message, token, server, correlation, type, priority, digest, last)
+        given = (server, correlation, type, priority, digest, last, senders_before, receivers_before)
+        asked = (group, message, token, *given)
         note_called(node, time_ns, call, asked, node_count, book)
     elif kind == RETURNED:
         found = subject(node, call, outcome, node_count, most_tries, book)

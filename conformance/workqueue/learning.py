@@ -87,12 +87,12 @@ def note_called(
     node: int,
     time_ns: int,
     call: int,
-    told: tuple[int, int, int, int, int, int, int, int, int],
+    told: tuple[int, int, int, int, int, int, int, int, int, int, int],
     node_count: int,
     book: Book,
 ) -> None:
     """Note what a call may do from now on. told: group, message, token, server, correlation, type, priority, digest,
-    last."""
+    last, senders_before, receivers_before."""
     groups, _, messages, clients, _, _, _, _, _ = book
     hand, hand_token, reading, left = in_hand(clients, node)
     group = told[0] if told[0] != ABSENT else hand

@@ -49,8 +49,9 @@ MESSAGE_FIELDS = 7
 # message is left; -1 where there was none. NOTED: its call may do something to its group, or message, which was known
 # as it was called.
 IN_CALL, CALLED_NS, ABOUT, ABOUT_MESSAGE, ABOUT_TOKEN, ABOUT_SERVER, ABOUT_CORRELATION, ABOUT_TYPE = range(8)
-ABOUT_PRIORITY, ABOUT_DIGEST, ABOUT_LAST, HAND, HAND_TOKEN, READING, LEFT, NOTED = range(8, 16)
-CLIENT_FIELDS = 16
+ABOUT_PRIORITY, ABOUT_DIGEST, ABOUT_LAST, ABOUT_SENDERS_BEFORE, ABOUT_RECEIVERS_BEFORE = range(8, 13)
+HAND, HAND_TOKEN, READING, LEFT, NOTED = range(13, 18)
+CLIENT_FIELDS = 18
 
 # A correlation: since when its groups stand as they do; how many of its open_group calls have an unknown outcome; and
 # when open_group returned for the latest of its groups that were marked as the last, and were finished.

@@ -44,7 +44,7 @@ def incomplete_is_removed(trace: Trace) -> set[int]:
             continue
         if box.call is CLEAN:
             sending, _, known = queue.counted(box, row)
-            wrong = _is_miscounted(box.told["removed"], len(sending), known, box.told["senders_before"])
+            wrong = _is_miscounted(box.told["removed"], len(sending), known, box.given["senders_before"])
             broken |= {row} if wrong and queue.undisturbed(box, row) else set()
             continue
         group = box.told["group"] if box.call is NEXT else box.group
@@ -61,7 +61,7 @@ def boot_frees_receive_locks(trace: Trace) -> set[int]:
             continue
         if box.call is UNLOCK:
             _, held, known = queue.counted(box, row)
-            own = [group for group in held if queue.handed(group, row)[-1].given["server"] == box.told["server"]]
+            own = [group for group in held if queue.handed(group, row)[-1].given["server"] == box.given["server"]]
             wrong = known and queue.undisturbed(box, row) and box.told["released"] != len(own)
             broken |= {row} if wrong else set()
         elif box.call is NEXT:
@@ -99,7 +99,7 @@ def dead_holder_is_fenced(trace: Trace) -> set[int]:
             continue
         if box.call is CLEAN:
             _, held, known = queue.counted(box, row)
-            wrong = _is_miscounted(box.told["released"], len(held), known, box.told["receivers_before"])
+            wrong = _is_miscounted(box.told["released"], len(held), known, box.given["receivers_before"])
             broken |= {row} if wrong and queue.undisturbed(box, row) else set()
         if box.call is NEXT and _is_kept_from(queue, box, row, CLEAN):
             broken.add(row)
