@@ -22,11 +22,6 @@ def program(name: str) -> str | None:
     return shutil.which(name) or (str(beside) if beside.is_file() else None)
 
 
-def without(lacking: Sequence[str], install: str) -> str | None:
-    """Why a product cannot be run that lacks these, and how to have them; None where it lacks nothing."""
-    return f"there is no {' and no '.join(lacking)}; {install}" if lacking else None
-
-
 def free_ports(count: int) -> list[int]:
     """This many free ports, all different."""
     with ExitStack() as opened:

@@ -10,6 +10,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from scatterproof.conformance.adapters.needs import NO_NEEDS, Needs
 from scatterproof.conformance.adapters.steps import NOTHING, Vocabulary
 from scatterproof.conformance.adapters.versions import Package
 from scatterproof.conformance.judge import judge
@@ -35,6 +36,7 @@ class Product:
     text: what it is, for people.
     profile: the file of what it promises, by its documentation.
     why_not: why it cannot be driven here, with what installs it; None where it can.
+    needs: what installs it, and its client.
     serve: its server, in a folder, until the context ends.
     steps: of the run of a seed. Where the second argument is true, the run keeps clear of the mistakes that are known,
         and breaks nothing.
@@ -51,6 +53,7 @@ class Product:
     why_not: Callable[[], str | None]
     serve: Callable[[Path], AbstractContextManager[Play]]
     steps: Callable[[int, bool], Sequence[Any]]
+    needs: Needs = NO_NEEDS
     vocabulary: Vocabulary = NOTHING
     errors: tuple[str, ...] = ()
     package: Package | None = None

@@ -67,7 +67,7 @@ class Package:
         if self.has(version):
             return
         try:
-            _asked(self.command(version))
+            asked(self.command(version))
         except (CannotRun, KeyboardInterrupt):
             shutil.rmtree(self.folder(version), ignore_errors=True)
             raise
@@ -75,17 +75,18 @@ class Package:
     def versions(self) -> list[str]:
         """The releases that the registry has, oldest first."""
         if self.client is Client.NPM:
-            told = json.loads(_asked([program("npm") or "npm", "view", self.name, "versions", "--json"]))
+            told = json.loads(asked([program("npm") or "npm", "view", self.name, "versions", "--json"]))
             found = told if isinstance(told, list) else [told]
         else:
             pip = [sys.executable, "-m", "pip", "index", "versions", self.name]
-            (line,) = [line for line in _asked(pip).splitlines() if line.startswith("Available versions:")]
+            (line,) = [line for line in asked(pip).splitlines() if line.startswith("Available versions:")]
             found = line.partition(":")[2].replace(" ", "").split(",")
         releases = [version for version in found if _RELEASE.fullmatch(version)]
         return sorted(releases, key=lambda version: [int(part) for part in version.split(".")])
 
 
-def _asked(words: list[str]) -> str:
+def asked(words: list[str]) -> str:
+    """What pip or npm says to this command. CannotRun where it fails."""
     try:
         done = subprocess.run(words, capture_output=True, text=True, check=False, timeout=INSTALL_S)
     except (OSError, subprocess.TimeoutExpired) as error:

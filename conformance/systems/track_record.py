@@ -120,6 +120,7 @@ _PAGE = """# Track record
 
 ```sh
 scatterproof track-record                  # all, in at most 15 minutes; what is not installed is not run
+scatterproof track-record --install        # installs into this environment what pip and npm have of them, and plays all
 scatterproof track-record NAME --runs 20
 scatterproof track-record --html page.html # a page with the steps of each, and what came of it
 scatterproof bisect --system nats --clause PS-QOS-GD --entry NAME      # the releases in which the verdict changes

@@ -11,6 +11,7 @@ from enum import StrEnum
 from pathlib import Path
 from typing import Any
 
+from scatterproof.conformance.adapters.needs import NO_NEEDS, Needs
 from scatterproof.conformance.adapters.products import Play, Product
 from scatterproof.conformance.protocol import load
 from scatterproof.conformance.systems.track_record import Mistake
@@ -156,6 +157,12 @@ class Played:
     @property
     def why(self) -> str:
         return "; ".join(dict.fromkeys(why for side in (self.bad, self.good) if (why := verdict(side)[1])))
+
+
+def lacking(mistakes: Sequence[Mistake]) -> Needs:
+    """What installs the products of both sides that cannot be played here."""
+    products = [side.product for one in mistakes for side in sides(one)]
+    return sum((product.needs for product in products if product.why_not() is not None), NO_NEEDS)
 
 
 def played(

@@ -9,7 +9,7 @@ import typer
 
 from scatterproof import track_record_page
 from scatterproof.conformance.systems.track_record import chosen, known, page
-from scatterproof.conformance.systems.track_runs import JOBS, SECONDS, Played, Side, Standing, played
+from scatterproof.conformance.systems.track_runs import JOBS, SECONDS, Played, Side, Standing, lacking, played
 from scatterproof.console import Progress, err, out, print_json, print_table
 from scatterproof.options import Json, Results
 from scatterproof.spec.files import write_atomically
@@ -29,6 +29,9 @@ def command(
     seconds: Annotated[float, typer.Option(min=0, help="For all; each side is played once at least.")] = SECONDS,
     jobs: Annotated[int, typer.Option(min=1, help="Products that are played at a time.")] = JOBS,
     results: Results = Path("results/track-record"),
+    install: Annotated[
+        bool, typer.Option("--install", help="First install into this environment what pip and npm have of them.")
+    ] = False,
     write: Annotated[bool, typer.Option("--write", help=f"Write {PAGE}, and play nothing.")] = False,
     html: Annotated[Path | None, typer.Option("--html", help="Write the outcome as a page, with the steps.")] = None,
     json: Json = False,
@@ -39,8 +42,8 @@ def command(
     step out. conformance/systems/track_record.toml has them, with their steps and their reports; docs/track-record.md
     is the list.
 
-    What is not installed is not run, with what installs it. A mistake that comes by chance is recorded with how often
-    it was seen: one run that has it is enough.
+    What is not installed is not run, with what installs it; `--install` installs it, but for what Debian has. A
+    mistake that comes by chance is recorded with how often it was seen: one run that has it is enough.
 
     Exit codes: 0 all is as recorded; 1 something is not; 2 wrong usage; 3 something was not run; 4 too few runs to say.
     """
@@ -48,6 +51,11 @@ def command(
     if write:
         write_atomically(PAGE, page(known()).encode())
         return
+    if install:
+        with Progress("installing") as progress:
+            flaws = lacking(mistakes).install(progress)
+        for flaw in flaws:
+            err.print(f"not installed: {flaw}", highlight=False, markup=False)
     with Progress("track record") as progress:
         outcomes = played(mistakes, results, progress, runs=runs, seconds=seconds, jobs=jobs)
     if html is not None:
@@ -57,6 +65,9 @@ def command(
     else:
         _show(outcomes)
     states = {outcome.state for outcome in outcomes}
+    debian = lacking(mistakes).debian if Standing.NOT_RUN in states else ()
+    if debian:
+        err.print(f"Debian has of them: apt-get install {' '.join(debian)}", highlight=False, markup=False)
     raise typer.Exit(next((code for state, code in _CODES.items() if state in states), 0))
 
 

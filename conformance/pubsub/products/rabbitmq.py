@@ -15,7 +15,7 @@ from scatterproof.conformance.adapters.products import Play, Product
 from scatterproof.conformance.pubsub.products.drawing import CLIENTS, VOCABULARY, Shape, drawn, words_of_amqp
 from scatterproof.conformance.pubsub.products.driving import Deliver, Move, Step, Steps, play
 from scatterproof.conformance.pubsub.products.ports import ANSWER_S, Client, ClientsPort
-from scatterproof.conformance.workqueue.products.rabbitmq_node import RabbitNode, why_not
+from scatterproof.conformance.workqueue.products.rabbitmq_node import NEEDS, RabbitNode, why_not
 from scatterproof.spec.core import Outcome
 from scatterproof.spec.errors import CannotRun
 from scatterproof.spec.schedule import Call
@@ -173,6 +173,7 @@ PRODUCT = Product(
     text="a topic exchange of RabbitMQ with durable queues, killed while it runs, by pika",
     profile=Path(__file__).with_name("rabbitmq-topic.toml"),
     why_not=why_not,
+    needs=NEEDS,
     serve=_serve,
     steps=_steps,
     vocabulary=VOCABULARY,

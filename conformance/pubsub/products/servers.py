@@ -13,6 +13,7 @@ from dataclasses import dataclass, replace
 from functools import partial
 from pathlib import Path
 
+from scatterproof.conformance.adapters.needs import Needs
 from scatterproof.conformance.adapters.products import Play, Product
 from scatterproof.conformance.adapters.versions import Client, Package
 from scatterproof.conformance.pubsub.brokers import known
@@ -36,7 +37,7 @@ PROFILE = Path(__file__).with_name("mqtt-3.1.1.toml")
 class Server:
     """A broker.
 
-    name, text, why_not: as in `Product`.
+    name, text, why_not, needs: as in `Product`.
     command: returns the command that starts it at a port of loopback, with a folder of its own.
     version: returns the installed version.
     shape: what runs may contain.
@@ -51,6 +52,7 @@ class Server:
     name: str
     text: str
     why_not: Callable[[], str | None]
+    needs: Needs
     command: known.Command
     version: Callable[[], str]
     shape: Shape = ALL
@@ -92,6 +94,7 @@ class Server:
             text=self.text,
             profile=self.profile,
             why_not=self.why_not,
+            needs=self.needs,
             serve=self.serve,
             steps=self.steps,
             vocabulary=VOCABULARY,
@@ -101,18 +104,20 @@ class Server:
 
     def beside(self, package: Package, version: str, *, command: known.Command) -> Server:
         """The record of another version, which is installed in a folder of its own."""
+        own = Needs(beside=((package, version),))
 
         def why_not() -> str | None:
-            lacking, run = self.why_not(), f"run {' '.join(package.command(version))}"
+            lacking = self.why_not()
             if lacking is not None:
-                return f"{lacking}, and {run}"
-            return None if package.has(version) else f"it is not here; {run}"
+                return f"{lacking}, and {own.sentence()}"
+            return own.why_not([] if package.has(version) else [f"{package.name} {version}"])
 
         return replace(
             self,
             name=f"{self.name}-{version}",
             text=f"{self.text}, version {version}",
             why_not=why_not,
+            needs=self.needs + own,
             command=command,
             version=lambda: version,
             package=None,
@@ -183,6 +188,7 @@ MOSQUITTO = Server(
     name="mosquitto",
     text="mosquitto, of MQTT 3.1.1, by paho",
     why_not=_of["mosquitto"].why_not,
+    needs=_of["mosquitto"].needs,
     command=_mosquitto,
     version=_mosquitto_version,
 )
@@ -202,6 +208,7 @@ AMQTT = Server(
     name="amqtt",
     text="amqtt, by paho",
     why_not=_of["amqtt"].why_not,
+    needs=_of["amqtt"].needs,
     command=_amqtt,
     version=lambda: importlib.metadata.version("amqtt"),
     # It keeps no session of an anonymous client, by design.
@@ -220,6 +227,7 @@ AEDES = Server(
     name="aedes",
     text="aedes, by paho",
     why_not=_of["aedes"].why_not,
+    needs=_of["aedes"].needs,
     command=known.aedes,
     version=lambda: _npm_version(known.AEDES),
     quiet=AEDES_QUIET,
@@ -230,7 +238,8 @@ AEDES_0 = replace(_aedes("0.51.3"), name="aedes-0.51")
 APPLIANCE = Server(
     name="appliance",
     text="our own appliance, by paho",
-    why_not=known.lacks_paho,
+    why_not=known.lacks("appliance", "paho", known.PAHO),
+    needs=known.PAHO,
     command=_appliance,
     version=lambda: importlib.metadata.version("scatterproof"),
     shape=replace(LASTING, shared=True),
@@ -247,18 +256,14 @@ APPLIANCE_THREE = replace(
 )
 
 
-def _lacks_rabbitmq() -> str | None:
-    if rabbitmq_node.lacks_server():
-        return "there is no rabbitmq-server; install it of Debian (apt-get install rabbitmq-server)"
-    return known.lacks_paho()
-
-
+_OF_RABBITMQ = rabbitmq_node.SERVER + known.PAHO
 # It has no level 2. Messages of level 0 and of level 1 take two ways, without an order between both.
 OF_RABBITMQ = replace(LASTING, levels=(1,))
 RABBITMQ_MQTT = Server(
     name="rabbitmq-mqtt",
     text="the MQTT plugin of RabbitMQ, killed while it runs, by paho",
-    why_not=_lacks_rabbitmq,
+    why_not=known.lacks("rabbitmq-server", "paho", _OF_RABBITMQ, lambda: not rabbitmq_node.lacks_server()),
+    needs=_OF_RABBITMQ,
     command=rabbitmq_node.mqtt_command,
     version=rabbitmq_node.version,
     shape=OF_RABBITMQ,
@@ -284,10 +289,11 @@ _ACTIVEMQ_XML = """
 """
 
 
-def _lacks_activemq() -> str | None:
-    if program("java") is None or not all(jar.exists() for jar in _JARS):
-        return "it is not here; install it of Debian (apt-get install activemq libmqtt-client-java)"
-    return known.lacks_paho()
+_OF_ACTIVEMQ = Needs(debian=("activemq", "libmqtt-client-java")) + known.PAHO
+
+
+def _has_activemq() -> bool:
+    return program("java") is not None and all(jar.exists() for jar in _JARS)
 
 
 def _activemq(port: int, folder: Path) -> list[str]:
@@ -300,7 +306,8 @@ def _activemq(port: int, folder: Path) -> list[str]:
 ACTIVEMQ = Server(
     name="activemq",
     text="MQTT of ActiveMQ with KahaDB, killed while it runs, by paho",
-    why_not=_lacks_activemq,
+    why_not=known.lacks("activemq", "paho", _OF_ACTIVEMQ, _has_activemq),
+    needs=_OF_ACTIVEMQ,
     command=_activemq,
     version=lambda: next(_JAVA.glob("activemq-mqtt-*.jar")).stem.rpartition("-")[2],
     shape=LASTING,
@@ -346,6 +353,7 @@ NATS: Server = Server(
     name="nats",
     text="core NATS, by nats-py",
     why_not=_of["nats"].why_not,
+    needs=_of["nats"].needs,
     command=_nats,
     version=_nats_version,
     shape=OF_CORE,
@@ -360,6 +368,7 @@ NATS_MQTT = Server(
     name="nats-mqtt",
     text="MQTT of NATS with JetStream, killed while it runs, by paho",
     why_not=_of["nats-mqtt"].why_not,
+    needs=_of["nats-mqtt"].needs,
     command=known.nats_mqtt,
     version=_nats_version,
     shape=LASTING,

@@ -17,10 +17,11 @@ from functools import partial
 from pathlib import Path
 from random import Random
 
+from scatterproof.conformance.adapters.needs import Needs
 from scatterproof.conformance.adapters.products import CLIENTS, Play, Product
 from scatterproof.conformance.adapters.steps import Vocabulary
 from scatterproof.conformance.rows import row_of
-from scatterproof.conformance.serving import LOOPBACK, Served, free_ports, program, without
+from scatterproof.conformance.serving import LOOPBACK, Served, free_ports, program
 from scatterproof.conformance.supervisor import Child
 from scatterproof.spec.errors import CannotRun
 from scatterproof.spec.schedule import Call
@@ -184,9 +185,12 @@ def drawn(seed: int, quiet: bool) -> list[Call | Step]:
     return found
 
 
+NEEDS = Needs(debian=("etcd-server", "etcd-client"))
+
+
 def lacks() -> str | None:
     lacking = [name for name in PROGRAMS if program(name) is None]
-    return without(lacking, "install them of Debian (apt-get install etcd-server etcd-client)")
+    return NEEDS.why_not(lacking)
 
 
 def version() -> str:
@@ -230,6 +234,7 @@ PRODUCT = Product(
     text="watches of etcd, killed while it runs, by etcdctl",
     profile=Path(__file__).with_name("etcd.toml"),
     why_not=lacks,
+    needs=NEEDS,
     serve=serve,
     steps=drawn,
     vocabulary=VOCABULARY,

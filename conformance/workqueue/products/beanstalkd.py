@@ -19,8 +19,9 @@ from random import Random
 from time import sleep
 from typing import Any
 
+from scatterproof.conformance.adapters.needs import Needs
 from scatterproof.conformance.adapters.products import Play, Product
-from scatterproof.conformance.serving import LOOPBACK, Served, free_ports, program, without
+from scatterproof.conformance.serving import LOOPBACK, Served, free_ports, program
 from scatterproof.conformance.workqueue.cases.building import deletes, extends, gives_back, puts, receives
 from scatterproof.conformance.workqueue.products import polled
 from scatterproof.conformance.workqueue.products.history import SECOND_NS, vocabulary
@@ -32,7 +33,6 @@ from scatterproof.spec.workqueue.messages import CallName
 
 RANK, LOG_BYTES = 1000, 4096
 NODES = (SENDER, *CONSUMERS)
-INSTALL = "install greenstalk of PyPI into this environment, and beanstalkd of Debian (apt-get install beanstalkd)"
 
 
 class Move(StrEnum):
@@ -191,10 +191,13 @@ def drawn(seed: int, shape: Shape = Shape(), steps: int = 50) -> Steps:
     return [*found, *[receives(0, CONSUMERS[0], 1, lease_ns), deletes(0, CONSUMERS[0], newest=1)] * steps]
 
 
+NEEDS = Needs(pypi=("greenstalk",), debian=("beanstalkd",))
+
+
 def why_not() -> str | None:
     lacking = [] if program("beanstalkd") else ["beanstalkd"]
     lacking += [] if importlib.util.find_spec("greenstalk") else ["greenstalk"]
-    return without(lacking, INSTALL)
+    return NEEDS.why_not(lacking)
 
 
 @contextmanager
@@ -227,6 +230,7 @@ PRODUCT = Product(
     text="tubes of beanstalkd with its write-ahead log, by greenstalk",
     profile=Path(__file__).with_name("beanstalkd.toml"),
     why_not=why_not,
+    needs=NEEDS,
     serve=_serve,
     # A restart forgets the priority that a release has set; and half of the jobs whose time has ended are not released.
     steps=lambda seed, quiet: drawn(seed, Shape(released=not quiet, ends=not quiet)),

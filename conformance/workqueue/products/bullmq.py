@@ -8,7 +8,6 @@ and two consumers.
 
 from __future__ import annotations
 
-import sys
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -16,12 +15,14 @@ from enum import StrEnum
 from pathlib import Path
 from random import Random
 
+from scatterproof.conformance.adapters.needs import Needs
 from scatterproof.conformance.adapters.products import Play, Product
-from scatterproof.conformance.serving import program, without
+from scatterproof.conformance.serving import program
 from scatterproof.conformance.workqueue.cases.building import deletes, extends, gives_back, puts, receives
 from scatterproof.conformance.workqueue.products.bridge import MODULES, Bridge, node_program, version
 from scatterproof.conformance.workqueue.products.history import SECOND_NS, History, vocabulary
-from scatterproof.conformance.workqueue.products.redis_server import INSTALL, redis_server
+from scatterproof.conformance.workqueue.products.redis_server import NEEDS as REDIS
+from scatterproof.conformance.workqueue.products.redis_server import redis_server
 from scatterproof.spec.core import Outcome
 from scatterproof.spec.schedule import Call
 from scatterproof.spec.topology import NodeId
@@ -210,12 +211,14 @@ def drawn(seed: int, shape: Shape = Shape(), steps: int = 60) -> Steps:
     return [*found, *[receives(0, CONSUMERS[0], 1, LEASE_NS), deletes(0, CONSUMERS[0])] * 6]
 
 
+NEEDS = REDIS + Needs(npm=("bullmq@6.7.0", "ioredis@5", "node@22"))
+
+
 def why_not() -> str | None:
     lacking = [] if program("redis-server") else ["redis-server"]
     lacking += [] if node_program(NODE_MAJOR) else [f"Node.js {NODE_MAJOR}"]
     lacking += [name for name in ("bullmq", "ioredis") if not (MODULES / name).is_dir()]
-    install = f"install {INSTALL}, and run npm install --prefix {sys.prefix} bullmq@6.7.0 ioredis@5 node@22"
-    return without(lacking, install)
+    return NEEDS.why_not(lacking)
 
 
 @contextmanager
@@ -241,6 +244,7 @@ PRODUCT = Product(
     text="jobs of BullMQ with deduplication that keeps the last, in Redis",
     profile=Path(__file__).with_name("bullmq.toml"),
     why_not=why_not,
+    needs=NEEDS,
     serve=_serve,
     # A kept job is not replaced while the active one waits to be tried again; a job retried by hand has lost its id.
     steps=lambda seed, quiet: drawn(seed, Shape(fails=not quiet, retries=not quiet)),

@@ -21,6 +21,7 @@ from random import Random
 from time import sleep
 from typing import Any
 
+from scatterproof.conformance.adapters.needs import Needs
 from scatterproof.conformance.adapters.products import Play, Product
 from scatterproof.conformance.workqueue.cases.building import deletes, extends, gives_back, puts, receives
 from scatterproof.conformance.workqueue.products import polled
@@ -288,10 +289,13 @@ class Package:
     library: type[Library]
     errors: tuple[str, ...] = ()
 
+    @property
+    def needs(self) -> Needs:
+        return Needs(pypi=(self.name,))
+
     def why_not(self) -> str | None:
-        if importlib.util.find_spec(self.library.module) is not None:
-            return None
-        return f"there is no {self.name}; install {self.name} of PyPI into this environment"
+        is_here = importlib.util.find_spec(self.library.module) is not None
+        return self.needs.why_not([] if is_here else [self.name])
 
     @contextmanager
     def serve(self, folder: Path) -> Iterator[Play]:
@@ -317,6 +321,7 @@ def product(package: Package) -> Product:
         text=package.text,
         profile=Path(__file__).with_name(f"{package.name}.toml"),
         why_not=package.why_not,
+        needs=package.needs,
         serve=package.serve,
         # Nothing is known to be wrong with them.
         steps=lambda seed, quiet: drawn(seed, package.library.has_leases),

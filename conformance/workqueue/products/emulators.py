@@ -13,6 +13,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
+from scatterproof.conformance.adapters.needs import Needs
 from scatterproof.conformance.adapters.products import Play, Product
 from scatterproof.conformance.adapters.versions import Client, Package
 from scatterproof.conformance.serving import LOOPBACK, Served, free_ports, program
@@ -32,7 +33,7 @@ class Emulator:
 
     name, text: as of a product.
     lacks: returns what is not installed here, or an empty text.
-    install: the end of the sentence that names it: how to install it.
+    needs: what installs it, and its client.
     command: returns the command that starts it at this port of loopback, and at no other address.
     version: returns the version that is installed.
     quiet: runs of these shapes avoid the reported mistakes, and break nothing; seeds take them in turn.
@@ -43,7 +44,7 @@ class Emulator:
     name: str
     text: str
     lacks: Callable[[], str]
-    install: str
+    needs: Needs
     command: Callable[[int], Sequence[str]]
     version: Callable[[], str]
     quiet: tuple[Shape, ...]
@@ -54,7 +55,7 @@ class Emulator:
     def why_not(self) -> str | None:
         """Why it cannot be driven here; None where it can."""
         lacking = self.lacks() or ("boto3" if importlib.util.find_spec("boto3") is None else "")
-        return f"there is no {lacking}; {self.install}" if lacking else None
+        return self.needs.why_not([lacking] if lacking else [])
 
     def steps(self, seed: int, quiet: bool) -> list[Call | float]:
         return drawn(seed, self.quiet[seed % len(self.quiet)] if quiet else Shape())
@@ -75,7 +76,7 @@ def _moto(version: str) -> Emulator:
         MOTO,
         name=f"moto-{version}",
         lacks=lambda: MOTO.lacks() or ("" if _MOTO.has(version) else f"moto {version}"),
-        install=f"{MOTO.install}, and run {' '.join(_MOTO.command(version))}",
+        needs=MOTO.needs + Needs(beside=((_MOTO, version),)),
         command=lambda port: (*ahead, "-H", LOOPBACK, "-p", str(port)),
         version=lambda: version,
     )
@@ -85,7 +86,7 @@ MOTO = Emulator(
     name="moto",
     text="FIFO queues of moto's SQS, by boto3",
     lacks=lambda: "" if program("moto_server") else "moto_server",
-    install="install boto3 and moto[server] of PyPI into this environment",
+    needs=Needs(pypi=("boto3", "moto[server]")),
     command=lambda port: (program("moto_server") or "", "-H", LOOPBACK, "-p", str(port)),
     version=lambda: importlib.metadata.version("moto"),
     # Its leases are wrong once a time-out has ended; and it forgets the id of a deleted message.
@@ -101,8 +102,7 @@ LOCAL_AWS_SQS = Emulator(
     name="local-aws-sqs",
     text="FIFO queues of local-aws-sqs, by boto3",
     lacks=_lacks_module,
-    install="install boto3 of PyPI into this environment, and Node.js, and then run "
-    f"npm install --prefix {sys.prefix} local-aws-sqs@2.0.2",
+    needs=Needs(pypi=("boto3",), npm=("local-aws-sqs@2.0.2",)),
     command=lambda port: (
         *(program("node") or "", "-e"),
         f"require({json.dumps(str(NODE_MODULE))}).createSqsServer({{port: {port}, hostname: '{LOOPBACK}'}})",
@@ -158,6 +158,7 @@ def product(emulator: Emulator) -> Product:
         text=emulator.text,
         profile=emulator.profile,
         why_not=emulator.why_not,
+        needs=emulator.needs,
         serve=serve,
         steps=emulator.steps,
         errors=("botocore.exceptions.BotoCoreError", "botocore.exceptions.ClientError"),

@@ -4,7 +4,6 @@ and a local queue. They go by the time of Node.js (`useNodeTime`), so that hours
 
 from __future__ import annotations
 
-import sys
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import AbstractContextManager, contextmanager
 from dataclasses import replace
@@ -12,14 +11,15 @@ from enum import StrEnum
 from pathlib import Path
 from random import Random
 
+from scatterproof.conformance.adapters.needs import Needs
 from scatterproof.conformance.adapters.products import Play, Product
 from scatterproof.conformance.adapters.versions import Client, Package
-from scatterproof.conformance.serving import without
 from scatterproof.conformance.workqueue.cases.building import deletes, extends, puts
 from scatterproof.conformance.workqueue.products import workers
 from scatterproof.conformance.workqueue.products.bridge import MODULES, Bridge, node_program, version
 from scatterproof.conformance.workqueue.products.history import vocabulary
-from scatterproof.conformance.workqueue.products.postgres import INSTALL, ROLE, Postgres, postgres, programs
+from scatterproof.conformance.workqueue.products.postgres import NEEDS as POSTGRESQL
+from scatterproof.conformance.workqueue.products.postgres import ROLE, Postgres, postgres, programs
 from scatterproof.conformance.workqueue.products.workers import GROUPS, SENDER, WORKERS, Job, Worker
 from scatterproof.spec.schedule import Call
 from scatterproof.spec.topology import NodeId
@@ -131,11 +131,14 @@ def _lapsing(draw: Random) -> Steps:
     return [Step(Move.START, slow), puts(0, SENDER, 1), Step(Move.START, other), Step(Move.LATER), *late, *rest]
 
 
-def _why_not(module: Path, command: Sequence[str]) -> str | None:
+_NODE = f"node@{NODE_MAJOR}"
+
+
+def _why_not(module: Path, needs: Needs) -> str | None:
     lacking = [] if programs() else ["PostgreSQL"]
     lacking += [] if node_program(NODE_MAJOR) else [f"Node.js {NODE_MAJOR}"]
     lacking += [] if module.is_dir() else ["graphile-worker"]
-    return without(lacking, f"install {INSTALL}, and run {' '.join(command)}")
+    return needs.why_not(lacking)
 
 
 def _play(server: Postgres, prefix: Path, folder: Path, name: str, steps: Sequence[Call | Step], seed: int) -> Trace:
@@ -155,21 +158,24 @@ def _served(prefix: Path) -> Callable[[Path], AbstractContextManager[Play]]:
 
 def of_version(number: str) -> Product:
     """This version, in a folder of its own."""
-    prefix, command = PACKAGE.folder(number), PACKAGE.command(number)
+    prefix, needs = PACKAGE.folder(number), POSTGRESQL + Needs(npm=(_NODE,), beside=((PACKAGE, number),))
     module = prefix / "node_modules" / "graphile-worker"
     return replace(
-        PRODUCT, name=f"graphile-worker-{number}", why_not=lambda: _why_not(module, command), serve=_served(prefix)
+        PRODUCT,
+        name=f"graphile-worker-{number}",
+        why_not=lambda: _why_not(module, needs),
+        needs=needs,
+        serve=_served(prefix),
     )
 
 
+NEEDS = POSTGRESQL + Needs(npm=(f"graphile-worker@{NEWEST}", _NODE))
 PRODUCT = Product(
     name="graphile-worker",
     text="jobs of Graphile Worker in named queues, in PostgreSQL",
     profile=Path(__file__).with_name("graphile-worker.toml"),
-    why_not=lambda: _why_not(
-        MODULES / "graphile-worker",
-        ["npm", "install", "--prefix", sys.prefix, f"graphile-worker@{NEWEST}", f"node@{NODE_MAJOR}"],
-    ),
+    why_not=lambda: _why_not(MODULES / "graphile-worker", NEEDS),
+    needs=NEEDS,
     serve=_served(MODULES.parent),
     # A worker whose lock has lapsed ends the job that another one has, and the queue stands still.
     steps=drawn,

@@ -6,7 +6,6 @@ first is in the last millisecond of a day.
 
 from __future__ import annotations
 
-import sys
 import time
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
@@ -15,13 +14,15 @@ from enum import StrEnum
 from pathlib import Path
 from random import Random
 
+from scatterproof.conformance.adapters.needs import Needs
 from scatterproof.conformance.adapters.products import Play, Product
-from scatterproof.conformance.serving import program, without
+from scatterproof.conformance.serving import program
 from scatterproof.conformance.workqueue.cases.building import deletes, gives_back, puts
 from scatterproof.conformance.workqueue.products import workers
 from scatterproof.conformance.workqueue.products.bridge import MODULES, Bridge, node_program, version
 from scatterproof.conformance.workqueue.products.history import vocabulary
-from scatterproof.conformance.workqueue.products.redis_server import INSTALL, redis_server
+from scatterproof.conformance.workqueue.products.redis_server import NEEDS as REDIS
+from scatterproof.conformance.workqueue.products.redis_server import redis_server
 from scatterproof.conformance.workqueue.products.workers import GROUPS, SENDER, WORKERS, Job, Worker
 from scatterproof.spec.schedule import Call
 from scatterproof.spec.topology import NodeId
@@ -163,12 +164,14 @@ def drawn(seed: int, shape: Shape = Shape(), steps: int = 16) -> Steps:
     return [*found, *[deletes(0, node) for node in WORKERS] * 8]
 
 
+NEEDS = REDIS + Needs(npm=("groupmq@1.1.0", "ioredis@5", "node@22"))
+
+
 def why_not() -> str | None:
     lacking = [] if program("redis-server") else ["redis-server"]
     lacking += [] if node_program(NODE_MAJOR) else [f"Node.js {NODE_MAJOR}"]
     lacking += [name for name in ("groupmq", "ioredis") if not (MODULES / name).is_dir()]
-    install = f"install {INSTALL}, and run npm install --prefix {sys.prefix} groupmq@1.1.0 ioredis@5 node@22"
-    return without(lacking, install)
+    return NEEDS.why_not(lacking)
 
 
 @contextmanager
@@ -187,6 +190,7 @@ PRODUCT = Product(
     text="jobs of GroupMQ, a queue in order per group, in Redis",
     profile=Path(__file__).with_name("groupmq.toml"),
     why_not=why_not,
+    needs=NEEDS,
     serve=_serve,
     # The group of a worker that died, or of a job that was removed, stands still; order breaks at midnight; a short
     # time-out ends while its worker lives.

@@ -3,7 +3,6 @@ singleton key. A process of Node.js (`pg_boss_bridge.mjs`) carries out the calls
 
 from __future__ import annotations
 
-import sys
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -12,12 +11,13 @@ from pathlib import Path
 from random import Random
 from typing import Any
 
+from scatterproof.conformance.adapters.needs import Needs
 from scatterproof.conformance.adapters.products import Play, Product
-from scatterproof.conformance.serving import without
 from scatterproof.conformance.workqueue.cases.building import deletes, extends, gives_back, puts, receives
 from scatterproof.conformance.workqueue.products.bridge import MODULES, Bridge, node_program, version
 from scatterproof.conformance.workqueue.products.history import SECOND_NS, History, vocabulary
-from scatterproof.conformance.workqueue.products.postgres import INSTALL, ROLE, postgres, programs
+from scatterproof.conformance.workqueue.products.postgres import NEEDS as POSTGRESQL
+from scatterproof.conformance.workqueue.products.postgres import ROLE, postgres, programs
 from scatterproof.spec.core import Outcome
 from scatterproof.spec.schedule import Call
 from scatterproof.spec.topology import NodeId
@@ -168,12 +168,14 @@ def drawn(seed: int, shape: Shape = Shape(), steps: int = 40) -> Steps:
     return [*found, *[receives(0, CONSUMERS[0], 1, LEASE_NS), deletes(0, CONSUMERS[0])] * steps]
 
 
+NEEDS = POSTGRESQL + Needs(npm=("pg-boss@12.38.0", f"node@{NODE_MAJOR}"))
+
+
 def why_not() -> str | None:
     lacking = [] if programs() else ["PostgreSQL"]
     lacking += [] if node_program(NODE_MAJOR) else [f"Node.js {NODE_MAJOR}"]
     lacking += [] if (MODULES / "pg-boss").is_dir() else ["pg-boss"]
-    install = f"install {INSTALL}, and run npm install --prefix {sys.prefix} pg-boss@12.38.0 node@{NODE_MAJOR}"
-    return without(lacking, install)
+    return NEEDS.why_not(lacking)
 
 
 @contextmanager
@@ -200,6 +202,7 @@ PRODUCT = Product(
     text="jobs of pg-boss in key_strict_fifo queues, in PostgreSQL",
     profile=Path(__file__).with_name("pg-boss.toml"),
     why_not=why_not,
+    needs=NEEDS,
     serve=_serve,
     # Jobs that are sent together come in the order of their ids.
     steps=lambda seed, quiet: drawn(seed, Shape(several=not quiet)),

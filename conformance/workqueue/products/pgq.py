@@ -16,13 +16,14 @@ from pathlib import Path
 from random import Random
 from typing import Any
 
+from scatterproof.conformance.adapters.needs import Needs
 from scatterproof.conformance.adapters.products import Play, Product
-from scatterproof.conformance.serving import without
 from scatterproof.conformance.workqueue.cases.building import deletes, gives_back, puts, receives
 from scatterproof.conformance.workqueue.products import polled
 from scatterproof.conformance.workqueue.products.history import History, vocabulary
 from scatterproof.conformance.workqueue.products.polled import FOREVER_NS
-from scatterproof.conformance.workqueue.products.postgres import INSTALL, postgres, programs
+from scatterproof.conformance.workqueue.products.postgres import NEEDS as POSTGRESQL
+from scatterproof.conformance.workqueue.products.postgres import postgres, programs
 from scatterproof.spec.schedule import Call
 from scatterproof.spec.trace import Trace
 from scatterproof.spec.workqueue.messages import CallName, Handed
@@ -212,13 +213,15 @@ def drawn(seed: int, shape: Shape = Shape(), steps: int = 50) -> Steps:
     return found
 
 
+NEEDS = POSTGRESQL + Needs(pypi=("psycopg",), debian=("postgresql-15-pgq3",))
+
+
 def why_not() -> str | None:
     found = programs()
     lacking = [] if found else ["PostgreSQL"]
     lacking += [] if found and list((found.parent / "lib").glob("pgq_lowlevel.so")) else ["PgQ"]
     lacking += [] if importlib.util.find_spec("psycopg") else ["psycopg"]
-    install = f"install {INSTALL}, and PgQ for its version (apt-get install postgresql-15-pgq3)"
-    return without(lacking, install)
+    return NEEDS.why_not(lacking)
 
 
 @contextmanager
@@ -243,6 +246,7 @@ PRODUCT = Product(
     text="queues of PgQ, in PostgreSQL",
     profile=Path(__file__).with_name("pgq.toml"),
     why_not=why_not,
+    needs=NEEDS,
     serve=_serve,
     # An event put back twice from one batch comes twice; it is lost when it is put back once more.
     steps=lambda seed, quiet: drawn(seed, Shape(stops=not quiet)),

@@ -14,12 +14,13 @@ from datetime import timedelta
 from pathlib import Path
 from typing import Any
 
+from scatterproof.conformance.adapters.needs import Needs
 from scatterproof.conformance.adapters.products import Play, Product
-from scatterproof.conformance.serving import without
 from scatterproof.conformance.workqueue.products.embedded import Library, Move, Step, drawn, playing
 from scatterproof.conformance.workqueue.products.history import vocabulary
 from scatterproof.conformance.workqueue.products.polled import CONSUMERS, GROUPS
-from scatterproof.conformance.workqueue.products.postgres import INSTALL, postgres, programs
+from scatterproof.conformance.workqueue.products.postgres import NEEDS as POSTGRESQL
+from scatterproof.conformance.workqueue.products.postgres import postgres, programs
 from scatterproof.spec.topology import NodeId
 
 
@@ -80,11 +81,13 @@ class Jobs(Library):
         self._loop.close()
 
 
+NEEDS = POSTGRESQL + Needs(pypi=("pgqueuer==1.6.0", "psycopg"))
+
+
 def why_not() -> str | None:
     lacking = [] if programs() else ["PostgreSQL"]
     lacking += [name for name in ("pgqueuer", "psycopg") if importlib.util.find_spec(name) is None]
-    install = f"install pgqueuer and psycopg of PyPI into this environment, and {INSTALL}"
-    return without(lacking, install)
+    return NEEDS.why_not(lacking)
 
 
 @contextmanager
@@ -99,6 +102,7 @@ PRODUCT = Product(
     text="jobs of PgQueuer with a concurrency limit of one, in PostgreSQL",
     profile=Path(__file__).with_name("pgqueuer.toml"),
     why_not=why_not,
+    needs=NEEDS,
     serve=_serve,
     # A late consumer ends a job that another one holds.
     steps=lambda seed, quiet: drawn(seed, Jobs.has_leases, is_fenced=not quiet),

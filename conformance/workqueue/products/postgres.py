@@ -13,11 +13,12 @@ from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 
+from scatterproof.conformance.adapters.needs import Needs
 from scatterproof.conformance.supervisor import Child, Limits, stop
 from scatterproof.spec.errors import CannotRun
 
 PLACES, ROLE, START_S = "/usr/lib/postgresql", "queue", 60.0
-INSTALL = "PostgreSQL of Debian (apt-get install postgresql)"
+NEEDS = Needs(debian=("postgresql",))
 
 
 def programs() -> Path | None:
@@ -74,7 +75,7 @@ def postgres(kept: Path) -> Iterator[Postgres]:
     """A server that runs until the context ends. Raises CannotRun where none can be started."""
     bin_folder = programs()
     if bin_folder is None:
-        raise CannotRun(f"PostgreSQL is not installed; install {INSTALL}")
+        raise CannotRun(f"there is no PostgreSQL; {NEEDS.sentence()}")
     # The path of a socket must be short, and a folder of results may be deep.
     folder = Path(tempfile.mkdtemp(prefix="queue-"))
     try:

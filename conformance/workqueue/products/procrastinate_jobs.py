@@ -20,13 +20,14 @@ from pathlib import Path
 from random import Random
 from typing import Any
 
+from scatterproof.conformance.adapters.needs import Needs
 from scatterproof.conformance.adapters.products import Play, Product
-from scatterproof.conformance.serving import without
 from scatterproof.conformance.supervisor import Child
 from scatterproof.conformance.workqueue.cases.building import deletes, extends, gives_back, puts
 from scatterproof.conformance.workqueue.products import procrastinate_worker, workers
 from scatterproof.conformance.workqueue.products.history import vocabulary
-from scatterproof.conformance.workqueue.products.postgres import INSTALL, Postgres, postgres, programs
+from scatterproof.conformance.workqueue.products.postgres import NEEDS as POSTGRESQL
+from scatterproof.conformance.workqueue.products.postgres import Postgres, postgres, programs
 from scatterproof.conformance.workqueue.products.procrastinate_worker import BEATS, POLL_S, READY, TASK
 from scatterproof.conformance.workqueue.products.workers import GROUPS, SENDER, WORKERS, Job, Worker
 from scatterproof.spec.core import Outcome
@@ -210,11 +211,13 @@ def drawn(seed: int, shape: Shape = Shape(), steps: int = 16) -> Steps:
     return [*found, Step(Move.STALLED)]
 
 
+NEEDS = POSTGRESQL + Needs(pypi=("procrastinate==3.10.0",))
+
+
 def why_not() -> str | None:
     lacking = [] if programs() else ["PostgreSQL"]
     lacking += [] if importlib.util.find_spec("procrastinate") else ["procrastinate"]
-    install = f"install procrastinate of PyPI into this environment, and {INSTALL}"
-    return without(lacking, install)
+    return NEEDS.why_not(lacking)
 
 
 def play(server: Postgres, folder: Path, name: str, steps: Sequence[Call | Step], seed: int = 0) -> Trace:
@@ -233,6 +236,7 @@ PRODUCT = Product(
     text="jobs of procrastinate with a lock, in PostgreSQL",
     profile=Path(__file__).with_name("procrastinate.toml"),
     why_not=why_not,
+    needs=NEEDS,
     serve=_serve,
     # A slow worker ends a job that another one holds; a failed job with a queueing lock is not tried again.
     steps=lambda seed, quiet: drawn(seed, Shape(pauses=False, queueing=False) if quiet else Shape()),

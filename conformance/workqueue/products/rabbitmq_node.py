@@ -13,8 +13,9 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
+from scatterproof.conformance.adapters.needs import Needs
 from scatterproof.conformance.adapters.products import Play, Product
-from scatterproof.conformance.serving import LOOPBACK, Served, free_ports, without
+from scatterproof.conformance.serving import LOOPBACK, Served, free_ports
 from scatterproof.conformance.supervisor import Limits
 from scatterproof.conformance.workqueue.products.history import vocabulary
 from scatterproof.conformance.workqueue.products.rabbitmq import Driver
@@ -25,7 +26,6 @@ from scatterproof.spec.trace import Trace
 # Debian's program on PATH runs only as root, and changes the user.
 PLACE = Path("/usr/lib/rabbitmq/bin")
 STOP_S = 30.0
-INSTALL = "install pika of PyPI into this environment, and rabbitmq-server of Debian (apt-get install rabbitmq-server)"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -71,10 +71,14 @@ QUORUM = QueueType(
 TYPES = (CLASSIC, QUORUM)
 
 
+SERVER = Needs(debian=("rabbitmq-server",))
+NEEDS = SERVER + Needs(pypi=("pika",))
+
+
 def why_not() -> str | None:
     lacking = ["rabbitmq-server"] if lacks_server() else []
     lacking += [] if importlib.util.find_spec("pika") else ["pika"]
-    return without(lacking, INSTALL)
+    return NEEDS.why_not(lacking)
 
 
 def _program(name: str) -> str | None:
@@ -171,6 +175,7 @@ def product(of: QueueType) -> Product:
         text=of.text,
         profile=profile,
         why_not=why_not,
+        needs=NEEDS,
         serve=serve,
         steps=of.steps,
         errors=("pika.exceptions.AMQPError",),

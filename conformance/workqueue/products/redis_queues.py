@@ -15,12 +15,14 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from scatterproof.conformance.adapters.needs import Needs
 from scatterproof.conformance.adapters.products import Play, Product
-from scatterproof.conformance.serving import LOOPBACK, Served, program, without
+from scatterproof.conformance.serving import LOOPBACK, Served, program
 from scatterproof.conformance.workqueue.products.embedded import Library, Move, Step, drawn, playing
 from scatterproof.conformance.workqueue.products.history import vocabulary
 from scatterproof.conformance.workqueue.products.polled import GROUPS
-from scatterproof.conformance.workqueue.products.redis_server import INSTALL, redis_server
+from scatterproof.conformance.workqueue.products.redis_server import NEEDS as REDIS
+from scatterproof.conformance.workqueue.products.redis_server import redis_server
 from scatterproof.spec.topology import NodeId
 
 ALWAYS = ("--save", "", "--appendonly", "yes", "--appendfsync", "always")
@@ -131,11 +133,13 @@ KINDS = (
 )
 
 
+NEEDS = REDIS + Needs(pypi=("redis",))
+
+
 def why_not() -> str | None:
     lacking = [] if program("redis-server") else ["redis-server"]
     lacking += [] if importlib.util.find_spec("redis") else ["redis"]
-    install = f"install redis of PyPI into this environment, and {INSTALL}"
-    return without(lacking, install)
+    return NEEDS.why_not(lacking)
 
 
 def product(kind: QueueKind) -> Product:
@@ -144,6 +148,7 @@ def product(kind: QueueKind) -> Product:
         text=kind.text,
         profile=Path(__file__).with_name(f"{kind.name}.toml"),
         why_not=why_not,
+        needs=NEEDS,
         serve=kind.serve,
         # No mistake is known. Anybody may acknowledge an entry, so late calls are not refused.
         steps=lambda seed, quiet: drawn(seed, kind.library.has_leases, is_fenced=False),

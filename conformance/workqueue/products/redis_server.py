@@ -6,9 +6,10 @@ from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 
+from scatterproof.conformance.adapters.needs import Needs
 from scatterproof.conformance.serving import LOOPBACK, Served, free_ports, program
 
-INSTALL = "redis-server of Debian (apt-get install redis-server)"
+NEEDS = Needs(debian=("redis-server",))
 
 
 @contextmanager

@@ -72,5 +72,6 @@ def test_in_a_quiet_run_a_client_has_all_when_it_asks_and_nothing_is_killed() ->
 def test_without_what_it_needs_a_sentence_says_how_to_have_it(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(etcd, "program", lambda name: None)
     assert PRODUCT.why_not() == (
-        "there is no etcd and no etcdctl; install them of Debian (apt-get install etcd-server etcd-client)"
+        "there is no etcd and no etcdctl; "
+        "install etcd-server and etcd-client of Debian (apt-get install etcd-server etcd-client)"
     )

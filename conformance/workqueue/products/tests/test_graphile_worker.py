@@ -32,5 +32,5 @@ def test_without_what_it_needs_a_sentence_says_how_to_have_it(monkeypatch: pytes
     monkeypatch.setattr(sys, "prefix", str(tmp_path))
     reason = PRODUCT.at("0.1.0").why_not()
     assert reason is not None
-    assert reason.startswith("there is no PostgreSQL and no Node.js 22 and no graphile-worker; install PostgreSQL of")
+    assert reason.startswith("there is no PostgreSQL and no Node.js 22 and no graphile-worker; install postgresql of")
     assert reason.endswith(f"npm install --prefix {tmp_path / 'graphile-worker-0.1.0'} graphile-worker@0.1.0")

@@ -31,5 +31,5 @@ def test_without_what_it_needs_a_sentence_says_how_to_have_it(monkeypatch: pytes
     monkeypatch.setattr(pg_boss, "programs", lambda: None)
     reason = PRODUCT.why_not()
     assert reason is not None
-    assert reason.startswith("there is no PostgreSQL and no Node.js 22 and no pg-boss; install PostgreSQL of Debian")
+    assert reason.startswith("there is no PostgreSQL and no Node.js 22 and no pg-boss; install postgresql of Debian")
     assert "npm install --prefix " in reason

@@ -25,5 +25,5 @@ def test_without_the_server_a_sentence_says_how_to_have_it(monkeypatch: pytest.M
     monkeypatch.setattr(pgq, "programs", lambda: None)
     reason = PRODUCT.why_not()
     assert reason is not None
-    assert reason.startswith("there is no PostgreSQL and no PgQ; install PostgreSQL")
-    assert "apt-get install postgresql-15-pgq3" in reason
+    assert reason.startswith("there is no PostgreSQL and no PgQ; install psycopg of PyPI")
+    assert "apt-get install postgresql postgresql-15-pgq3" in reason

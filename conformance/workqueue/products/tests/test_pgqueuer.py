@@ -23,6 +23,6 @@ def test_without_what_it_needs_a_sentence_says_how_to_have_it(monkeypatch: pytes
     reason = PRODUCT.why_not()
     assert reason is not None
     assert reason.startswith(
-        "there is no PostgreSQL and no pgqueuer and no psycopg; install pgqueuer and psycopg of PyPI"
+        "there is no PostgreSQL and no pgqueuer and no psycopg; install pgqueuer==1.6.0 and psycopg of PyPI"
     )
     assert "apt-get install postgresql" in reason

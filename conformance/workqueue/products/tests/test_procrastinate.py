@@ -32,5 +32,5 @@ def test_without_the_server_or_the_library_a_sentence_says_how_to_have_them(monk
     monkeypatch.setattr(procrastinate_jobs, "programs", lambda: None)
     reason = PRODUCT.why_not()
     assert reason is not None
-    assert reason.startswith("there is no PostgreSQL and no procrastinate; install procrastinate of PyPI")
+    assert reason.startswith("there is no PostgreSQL and no procrastinate; install procrastinate==3.10.0 of PyPI")
     assert "apt-get install postgresql" in reason
