@@ -21,6 +21,7 @@ from scatterproof.spec.trace import ABSENT, Header, Kind, Row, Trace, rows_of_pa
 
 TRACES = Path(__file__).resolve().parents[1] / "conformance" / "traces"
 _END = 1 << 63
+_RAISED = 50
 _EXTREMES = (-_END, -1, 0, 1, _END - 1)
 
 
@@ -229,6 +230,15 @@ def renumbered(trace: Trace) -> Trace:
     """The same run with nodes and links numbered from the other end. Most labelled traces are about host, link and row
     0, so a judge that confuses them with one another would not show it."""
     return Trace(*_renumbered(trace.header, trace.rows))
+
+
+def renamed(trace: Trace, columns: Sequence[str]) -> Trace:
+    """The same run with other numbers in these columns, where a number that is not 0 or below is a name: in each they
+    are raised alike. Most labelled traces are about group 1, message 1 and so on."""
+    names = schema(trace.header.protocol).columns
+    more = [_RAISED * (1 + columns.index(name)) if name in columns else 0 for name in names]
+    rows = [tuple(v + by if 0 < v < _END - by else v for v, by in zip(row, more, strict=True)) for row in trace.rows]
+    return Trace(trace.header, rows)
 
 
 def _renumbered(header: Header, old: Sequence[Row]) -> tuple[Header, Rows]:

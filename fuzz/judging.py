@@ -1,8 +1,9 @@
 """Judge mutants: checks, oracles and premises with one change in their source, tried on traces with a known verdict.
 
-First come the labelled traces of `conformance/traces`, also with nodes and links renumbered; then the reference's runs
-of all cases, which are complete and have their clauses at stake; then both, damaged in one place by a seed, and the
-small histories that a protocol draws, where checks and oracles agree. Checks run in plain Python: nothing is compiled.
+First come the labelled traces of `conformance/traces`, also with nodes, links and names renumbered; then the
+reference's runs of all cases, which are complete and have their clauses at stake; then both, damaged in one place by a
+seed, and the small histories that a protocol draws, where checks and oracles agree. Checks run in plain Python: nothing
+is compiled.
 """
 
 from __future__ import annotations
@@ -27,7 +28,7 @@ from scatterproof.conformance.judge import all_checks, conclude, refuse
 from scatterproof.conformance.network.run import simulate
 from scatterproof.conformance.protocol import Plugin
 from scatterproof.fuzz.core_mutants import CoreMutant
-from scatterproof.fuzz.damages import damaged, draw_edit, kept, renumbered, trace_files
+from scatterproof.fuzz.damages import damaged, draw_edit, kept, renamed, renumbered, trace_files
 from scatterproof.fuzz.protocol import load
 from scatterproof.fuzz.trying import FAILURES, AnyBench, Given, Tried, TriedOutcome, bounded, said_of
 from scatterproof.spec import trace_ndjson
@@ -119,14 +120,16 @@ class JudgeBench(AnyBench[Known]):
         super().__init__(judge_areas(name), on_progress=on_progress)
         self.plugin = protocol.load(name)
         self.parted: list[str] = []
-        make_node = load(name).node_with({})
+        fuzzed = load(name)
+        make_node = fuzzed.node_with({})
         runs = ((one.id, simulate(one.schedule, make_node), one.at_stake) for one in case.cases(name))
         labelled = [(path.stem, trace_ndjson.read(path), _at_stake(path)) for path in sorted(trace_files(name))]
         self.known: list[Known] = []
         with self.reached:
             for title, trace, at_stake in labelled:
                 self.known.append(self._look(title, trace, at_stake, labelled=True))
-                self.known.append(self._look(f"{title}, renumbered", renumbered(trace), at_stake, labelled=True))
+                other = renamed(renumbered(trace), fuzzed.names)
+                self.known.append(self._look(f"{title}, renumbered", other, at_stake, labelled=True))
             self.known += [self._look(*one) for one in runs if len(one[1].rows) <= longest]
             histories = _histories(name, times * _HISTORIES, seed)
             titles = {title for title, _ in kept(name)}

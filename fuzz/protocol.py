@@ -112,6 +112,7 @@ class FuzzPlugin:
     breaks: for each clause the name of a mutant that breaks it in one of the cases that are about it.
     areas: where core mutants are made, module or module:function, and what each belongs to, as of
         `scatterproof.fuzz.core_mutants`.
+    names: the columns whose numbers are names, as of `scatterproof.fuzz.damages.renamed`.
     history: a small run by its number, right or wrong, that judges are tried on; None where the labelled traces,
         damaged, are all.
     """
@@ -129,6 +130,7 @@ class FuzzPlugin:
     beyond: Callable[[Schedule], str | None] = lambda schedule: None
     breaks: Mapping[str, str] = field(default_factory=dict)
     areas: Mapping[str, str] = field(default_factory=dict)
+    names: tuple[str, ...] = ()
     history: Callable[[int], Trace] | None = None
 
     def schedules(self, group: int | None = None) -> SearchStrategy[Schedule]:

@@ -18,7 +18,17 @@ from scatterproof.conformance.judge import judge_by_oracles
 from scatterproof.fuzz import damages, judging
 from scatterproof.fuzz.core_mutants import CoreMutant, functions_of, modules_of, mutants_of, within
 from scatterproof.fuzz.damage_search import DamageSearch
-from scatterproof.fuzz.damages import EDITS, damaged, draw_edit, kept, labelled, renumbered, trace_files, write_kept
+from scatterproof.fuzz.damages import (
+    EDITS,
+    damaged,
+    draw_edit,
+    kept,
+    labelled,
+    renamed,
+    renumbered,
+    trace_files,
+    write_kept,
+)
 from scatterproof.fuzz.judging import (
     CHECKS,
     ORACLES,
@@ -30,6 +40,7 @@ from scatterproof.fuzz.judging import (
     by_oracles,
     judge_areas,
 )
+from scatterproof.fuzz.protocol import load
 from scatterproof.fuzz.survivors import triage
 from scatterproof.fuzz.trying import Tried, TriedOutcome
 from scatterproof.spec import trace_ndjson
@@ -176,6 +187,16 @@ def test_who_has_which_number_changes_no_verdict_but_that_on_ties() -> None:
         if (said.broken, said.refused) != (again.broken, again.refused):
             told.add(path.stem)
     assert told == TIES
+
+
+def test_what_is_named_by_which_number_changes_no_verdict() -> None:
+    columns = load("workqueue").names
+    for path in trace_files("workqueue"):
+        trace = trace_ndjson.read(path)
+        other = renamed(renumbered(trace), columns)
+        assert other.rows != trace.rows
+        said, again = by_checks(trace, ()), by_checks(other, ())
+        assert (said.broken, said.refused) == (again.broken, again.refused), path.stem
 
 
 def test_a_trace_that_is_refused_breaks_nothing() -> None:

@@ -45,5 +45,6 @@ PLUGIN = FuzzPlugin(
     shrinking=60,
     breaks=BREAKS,
     areas=AREAS,
+    names=("group", "token", "receipt", "server", "correlation", "type", "dedup", "digest"),
     history=drawn_history,
 )
