@@ -30,15 +30,19 @@ from scatterproof.conformance.pubsub.owing import (
     does_match,
     is_shared,
     is_sure,
+    most_copies,
 )
 from scatterproof.conformance.pubsub.records import (
     AT,
     CALLED_NS,
     CLIENT,
+    COPIES,
     DIGEST,
     DROP,
     FILTER,
     FIRST_AT,
+    FOREVER,
+    GROUP,
     HAS,
     HIGHEST,
     HIGHEST_AT,
@@ -52,6 +56,7 @@ from scatterproof.conformance.pubsub.records import (
     OUTCOME,
     REFUSED,
     SETTLED_NS,
+    SEVERAL,
     TOPIC,
     WANT,
     Known,
@@ -84,33 +89,23 @@ def matching_get_one_copy(
     topic: int,
     again: int,
     retain: int,
-    filter_matches: Ints,
-    filter_count: int,
-    topic_count: int,
-    messages: TableState,
-    subscriptions: TableState,
-    clients: TableState,
-    deliveries: TableState,
+    known: Known,
 ) -> Outcome:
+    messages, deliveries = known.messages, known.deliveries
     if kind == ENDED:
-        known = Known(filter_matches, filter_count, topic_count, messages, subscriptions, clients, deliveries)
         return all_came(BY_ROUTE, 3, flags, known, NEVER)
     one = find(messages, (sender, number))
     if one < 0 or field(messages, one, OUTCOME) == REFUSED:
         return violated(0, topic, number, NO_WITNESS)
     if field(messages, one, TOPIC) != topic or field(messages, one, DIGEST) != digest:
         return violated(0, topic, number, field(messages, one, AT))
-    may = False
-    for slot in range(room(subscriptions)):
-        if field(subscriptions, slot, CLIENT) == node:
-            matching = does_match(field(subscriptions, slot, FILTER), topic, filter_matches, filter_count, topic_count)
-            may = may or (matching and field(subscriptions, slot, MAY_UNTIL) >= field(messages, one, CALLED_NS))
-    if not may:
+    most = most_copies(node, one, known)
+    if most == 0:
         return violated(1, topic, number, field(messages, one, AT))
     before = find(deliveries, (node, sender, number))
     # Repeats across a reconnection are PS-SESSION's.
-    here = before >= 0 and field(deliveries, before, LAST_CONNECTION) == connection_of(clients, node)
-    if here and again != 1 and not is_kept(messages, one, retain):
+    here = before >= 0 and field(deliveries, before, LAST_CONNECTION) == connection_of(known.clients, node)
+    if here and again != 1 and not is_kept(messages, one, retain) and field(deliveries, before, COPIES) >= most:
         return violated(2, 0, number, field(deliveries, before, FIRST_AT))
     return HOLDS
 
@@ -172,21 +167,29 @@ def lower_level_holds(
     one = find(messages, (sender, number))
     if one < 0:
         return SILENT
-    may, most, least, since_ns = False, 0, 0, field(messages, one, CALLED_NS)
+    # A copy is of all plain subscriptions, or of one that is shared.
+    may, most, since_ns = False, 0, field(messages, one, CALLED_NS)
+    has_plain, plain, shared = False, 0, FOREVER
     for slot in range(room(subscriptions)):
         if field(subscriptions, slot, CLIENT) != node:
             continue
         if not does_match(field(subscriptions, slot, FILTER), topic, filter_matches, filter_count, topic_count):
             continue
-        alone = field(subscriptions, slot, SETTLED_NS) < since_ns
-        if field(subscriptions, slot, MAY_UNTIL) >= since_ns:
-            highest = field(subscriptions, slot, HAS if alone else HIGHEST)
-            may, most = True, max(most, highest) if may else highest
+        group = field(subscriptions, slot, GROUP)
+        alone = field(subscriptions, slot, SETTLED_NS) < since_ns and group != SEVERAL
+        if field(subscriptions, slot, MAY_UNTIL) < since_ns:
+            continue
+        highest, lowest = field(subscriptions, slot, HAS if alone else HIGHEST), 0
+        may, most = True, max(most, highest) if may else highest
         if is_sure(subscriptions, slot, since_ns):
-            least = max(least, field(subscriptions, slot, HAS if alone else LOWEST))
+            lowest = max(lowest, field(subscriptions, slot, HAS if alone else LOWEST))
+        if group > 0:
+            shared = min(shared, lowest)
+        else:
+            has_plain, plain = True, max(plain, lowest)
     if not may:
         return SILENT
-    published = field(messages, one, LEVEL)
+    published, least = field(messages, one, LEVEL), min(plain, shared) if has_plain else shared
     if level > min(published, most):
         return violated(0, min(published, most), level, field(messages, one, AT))
     if level < min(published, least):

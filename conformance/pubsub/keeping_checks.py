@@ -44,17 +44,18 @@ def retained_comes_once(
     kind: int,
     call: int,
     filter: int,
+    group: int,
     got: DeliveredRow,
     known: Known,
     asked: TableState,
     marked: TableState,
 ) -> Outcome:
-    """asked: by client and filter: both, the number of subscribes, and when the last one returned, in ns; FOREVER while
-    it has not returned.
+    """asked: by client and filter: both, the number of subscribes that share nothing, and when the last one returned,
+    in ns; FOREVER while it has not returned.
     marked: by client, publisher and number: how often the message came marked as kept, and the row of the first time.
     """
     if kind == CALLED:
-        if call == SUBSCRIBE:
+        if call == SUBSCRIBE and group <= 0:
             slot = find(asked, (got.node, filter))
             times = 0 if slot < 0 else field(asked, slot, TIMES)
             put(asked, (got.node, filter), (got.node, filter, times + 1, FOREVER))

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from scatterproof.conformance.pubsub.oracles import KEPT, Got, History, look
+from scatterproof.conformance.pubsub.oracles import KEPT, Box, Got, History, look
 from scatterproof.conformance.pubsub.session_oracles import Why, missing
 from scatterproof.spec.core import Outcome
 from scatterproof.spec.pubsub.messages import CallName
@@ -15,19 +15,13 @@ def retained_comes_once(trace: Trace) -> set[int]:
 
 
 def _is_due(history: History, got: Got) -> bool:
-    """Whether the message was published to be kept, a subscribe of the client returned after that or is open, and no
-    more copies came than subscribes were called."""
+    """Whether the message was published to be kept, a subscribe of the client that shares nothing returned after that
+    or is open, and no more copies came than such subscribes were called."""
     publish = history.of(got)
     if publish is None:
         return True
     if publish.given["retain"] != KEPT:
         return False
-    asked = [
-        box
-        for box in history.boxes
-        if box.call is CallName.SUBSCRIBE and box.client == got.client and box.row < got.row
-        if history.matches(box.given["filter"], publish.given["topic"])
-    ]
     if not _came_since(history, got):
         return False
     copies = [
@@ -36,17 +30,24 @@ def _is_due(history: History, got: Got) -> bool:
         if other.client == got.client and other.row <= got.row and other.told["retain"] == 1
         if history.of(other) is publish and other.told["again"] != 1 and _came_since(history, other)
     ]
-    return got.told["again"] == 1 or len(copies) <= len(asked)
+    return got.told["again"] == 1 or len(copies) <= len(_asked(history, got, publish))
+
+
+def _asked(history: History, got: Got, publish: Box) -> list[Box]:
+    """The subscribes of the client that match, and share nothing."""
+    return [
+        box
+        for box in history.boxes
+        if box.call is CallName.SUBSCRIBE and box.client == got.client and box.row < got.row
+        if box.given["group"] <= 0 and history.matches(box.given["filter"], publish.given["topic"])
+    ]
 
 
 def _came_since(history: History, got: Got) -> bool:
-    """Whether a subscribe of the client returned after the publish, or was open: only then the copy counts."""
+    """Whether such a subscribe of the client returned after the publish, or was open: only then the copy counts."""
     publish = history.of(got)
     return publish is not None and any(
-        box.over is None or box.over > got.row or box.over_ns >= publish.ns
-        for box in history.boxes
-        if box.call is CallName.SUBSCRIBE and box.client == got.client and box.row < got.row
-        if history.matches(box.given["filter"], publish.given["topic"])
+        box.over is None or box.over > got.row or box.over_ns >= publish.ns for box in _asked(history, got, publish)
     )
 
 

@@ -27,6 +27,7 @@ from scatterproof.conformance.pubsub.records import (
     CONNECT,
     CONNECT_NS,
     CONNECTION,
+    COPIES,
     DELIVERY_FIELDS,
     DISCONNECT,
     FIRST_AT,
@@ -38,6 +39,7 @@ from scatterproof.conformance.pubsub.records import (
     HIGHEST_NUMBER,
     IN_CALL,
     KEPT,
+    LAST_AGAIN,
     LAST_CONNECTION,
     LAST_FIELDS,
     LAST_KIND,
@@ -208,6 +210,8 @@ def learn_returned(node: int, time_ns: int, outcome: int, book: Book) -> None:
             change(subscriptions, slot, SURE_FROM, time_ns)
         elif outcome == REFUSED:
             change(subscriptions, slot, MAY_UNTIL, field(subscriptions, slot, MAY_BEFORE))
+    elif outcome == OK and field(subscriptions, slot, GROUP) == SEVERAL:
+        pass  # nobody can tell which of them it ends
     elif outcome == OK:
         change(subscriptions, slot, MAY_UNTIL, min(time_ns, field(subscriptions, slot, MAY_UNTIL)))
     else:
@@ -224,15 +228,19 @@ def is_kept(messages: TableState, one: int, retain: int) -> bool:
 
 
 @register_jitable
-def learn_delivered(node: int, position: int, name: tuple[int, int], topic: int, level: int, book: Book) -> None:
+def learn_delivered(
+    node: int, position: int, name: tuple[int, int], topic: int, level: int, again: int, book: Book
+) -> None:
     """Record a delivery in the tables. name: publisher and number of the message."""
     _, _, clients, deliveries, latest = book
     sender, number = name
     own = find(clients, (node,))
     connection = 0 if own < 0 else field(clients, own, CONNECTION)
     before = find(deliveries, (node, sender, number))
-    first_at = position if before < 0 else field(deliveries, before, FIRST_AT)
-    put(deliveries, (node, sender, number), (node, sender, number, first_at, position, connection, level, 0))
+    first_at, copies = position if before < 0 else field(deliveries, before, FIRST_AT), 1
+    if before >= 0 and field(deliveries, before, LAST_CONNECTION) == connection:
+        copies = field(deliveries, before, COPIES) + (0 if again == 1 else 1)
+    put(deliveries, (node, sender, number), (node, sender, number, first_at, position, connection, level, 0, copies))
     if before >= 0:
         return
     top = find(latest, (node, sender, topic, level))
@@ -265,6 +273,7 @@ def knowledge(
     topic: int,
     filter: int,
     level: int,
+    again: int,
     session: int,
     retain: int,
     group: int,
@@ -280,7 +289,9 @@ def knowledge(
     one = find(messages, (last[LAST_SENDER], last[LAST_NUMBER]))
     if last[LAST_KIND] == DELIVERED and one >= 0 and not is_kept(messages, one, last[LAST_RETAIN]):
         name = (last[LAST_SENDER], last[LAST_NUMBER])
-        learn_delivered(last[LAST_NODE], last[LAST_POSITION], name, last[LAST_TOPIC], last[LAST_LEVEL], book)
+        learn_delivered(
+            last[LAST_NODE], last[LAST_POSITION], name, last[LAST_TOPIC], last[LAST_LEVEL], last[LAST_AGAIN], book
+        )
     elif last[LAST_KIND] == RETURNED:
         learn_returned(last[LAST_NODE], last[LAST_NS], last[LAST_OUTCOME], book)
     last[LAST_KIND] = -1
@@ -290,7 +301,7 @@ def knowledge(
     elif kind in (DELIVERED, RETURNED):
         last[LAST_KIND], last[LAST_NODE], last[LAST_NS], last[LAST_POSITION] = kind, node, time_ns, position
         last[LAST_SENDER], last[LAST_NUMBER], last[LAST_TOPIC] = sender, number, topic
-        last[LAST_LEVEL], last[LAST_OUTCOME], last[LAST_RETAIN] = level, outcome, retain
+        last[LAST_LEVEL], last[LAST_OUTCOME], last[LAST_RETAIN], last[LAST_AGAIN] = level, outcome, retain, again
 
 
 @derive(kinds=(Kind.CRASHED,), crash_ns=Cell(NEVER))

@@ -1,11 +1,11 @@
-"""Several links to one neighbour, of which messages take the best, as a predicate over a whole trace as in `oracles`:
-PS-NEIGHBOUR."""
+"""What neighbours are told and sent, as predicates over a whole trace as in `oracles`: which filters they announce to
+each other (PS-COVER); several links to one neighbour, of which messages take the best (PS-NEIGHBOUR)."""
 
 from __future__ import annotations
 
 from collections import Counter
 
-from scatterproof.conformance.pubsub.oracles import NAMES, Row, look
+from scatterproof.conformance.pubsub.oracles import NAMES, History, Row, look
 from scatterproof.spec.parameters import Parameters
 from scatterproof.spec.trace import Kind, Trace
 
@@ -41,4 +41,42 @@ def rerouting_loses_nothing(trace: Trace) -> set[int]:
     return broken | {end} if end is not None and lost else broken
 
 
-ORACLES = {"rerouting_loses_nothing": rerouting_loses_nothing}
+def covered_stays_home(trace: Trace) -> set[int]:
+    """A filter is judged when its link brings news at a later time, or when the run has settled: at one time it may be
+    announced ahead of a withdrawal."""
+    history = look(trace)
+    news = [position for position in range(len(history.rows)) if _is_news(history, position)]
+    broken: set[int] = set()
+    for position in news:
+        row = history.rows[position]
+        on_link = [at for at in news if history.rows[at]["link"] == row["link"]]
+        ends = [at for at, one in enumerate(history.rows) if one["kind"] == Kind.ENDED]
+        later = [at for at in (*on_link, *ends) if at > position and history.rows[at]["time_ns"] > row["time_ns"]]
+        if (end := history.settled_end()) is not None:
+            later.append(end)
+        if later and _told(history, on_link, min(later)).get(row["filter"]) == position:
+            before = [one for one, at in _told(history, on_link, min(later)).items() if at < position]
+            if any(history.covers(one, row["filter"]) or history.covers(row["filter"], one) for one in before):
+                broken.add(min(later))
+    return broken
+
+
+def _told(history: History, on_link: list[int], row: int) -> dict[int, int]:
+    """The filters announced and not withdrawn on a link before a row, each with the row of its last announcement."""
+    last = {history.rows[at]["filter"]: at for at in on_link if at < row}
+    return {one: at for one, at in last.items() if history.rows[at]["packet"] == NAMES.packets["want"]}
+
+
+def _is_news(history: History, position: int) -> bool:
+    """Whether the row is a want or drop with a new serial; a resend repeats an earlier one."""
+
+    def tells(row: Row) -> bool:
+        packets = (NAMES.packets["want"], NAMES.packets["drop"])
+        return row["kind"] == Kind.SENT and row["packet"] in packets and history.has(row["filter"])
+
+    row = history.rows[position]
+    before = [one["serial"] for one in history.rows[:position] if one["link"] == row["link"] and tells(one)]
+    return tells(row) and row["serial"] > max([0, *before])
+
+
+ORACLES = {oracle.__name__: oracle for oracle in (rerouting_loses_nothing, covered_stays_home)}

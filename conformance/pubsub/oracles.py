@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
+from math import inf
 
 from scatterproof.conformance.oracles.whole import once_a_trace, says_settled
 from scatterproof.conformance.pubsub.vocabulary import Vocabulary
@@ -142,15 +143,20 @@ class Subscription:
         if any(box.end(self._row) is Outcome.UNKNOWN for box in tried):
             return MOST
         last = max(box.row for box in tried)
-        over = (*self._unsubscribes, *self._end)
+        over = (*(box for box in self._unsubscribes if self._is_of_one_group(box)), *self._end)
         ends = (box.over_ns for box in over if box.row > last and box.end(self._row) is Outcome.OK)
         return min(ends, default=MOST)
+
+    def _is_of_one_group(self, unsubscribe: Box) -> bool:
+        """Whether that is plain which of a client's subscriptions to the filter it ends."""
+        return len({box.given["group"] for box in self._subscribes if box.row < unsubscribe.row}) == 1
 
     def levels(self, since_ns: int) -> tuple[int, int]:
         """The lowest and the highest level that it can have had since that time."""
         asked = [box.given["level"] for box in self._subscribes]
         ended = [box.end(self._row) for box in self._subscribes]
         settled = None not in ended and Outcome.UNKNOWN not in ended and self._subscribes[-1].over_ns < since_ns
+        settled = settled and self.group != MOST
         if not settled:
             return min(asked), max(asked)
         granted = [level for level, end in zip(asked, ended, strict=True) if end is Outcome.OK]
@@ -234,6 +240,11 @@ class History:
                 if self.sessions(client, row).is_present and self.sure_level(publish, one, row) >= 1:
                     yield publish, client, one
 
+    def in_force(self, client: int, publish: Box, row: int) -> list[Subscription]:
+        """The client's subscriptions that match, and may have been in force since the publish."""
+        found = self.subscriptions(row, publish.given["topic"])
+        return [one for node, one in found if node == client and one.may_until() >= publish.ns]
+
     def copies(self, client: int, publish: Box, row: int) -> list[Got]:
         """The client's deliveries of the message before the row, without those of retained messages."""
         name = publish.client, publish.given["operation"]
@@ -279,17 +290,21 @@ def _is_right(history: History, got: Got) -> bool:
         return False
     if any(publish.given[name] != got.told[name] for name in ("topic", "digest")):
         return False
-    if got.told["again"] != 1 and not history.is_kept(got) and _is_second(history, got, publish):
-        return False
-    found = history.subscriptions(got.row, got.told["topic"])
-    return any(client == got.client and one.may_until() >= publish.ns for client, one in found)
-
-
-def _is_second(history: History, got: Got, publish: Box) -> bool:
-    """Whether the message came before, the last time on the same connection."""
-    before = history.copies(got.client, publish, got.row)
+    mine = history.in_force(got.client, publish, got.row)
+    if got.told["again"] == 1 or history.is_kept(got):
+        return bool(mine)
     connection = history.sessions(got.client, got.row).connection
-    return bool(before) and history.sessions(got.client, before[-1].row).connection == connection
+    before = history.copies(got.client, publish, got.row)
+    before = [one for one in before if history.sessions(got.client, one.row).connection == connection]
+    came = [one for one in before if one is before[0] or one.told["again"] != 1]
+    return len(came) < of_its_own(mine)
+
+
+def of_its_own(mine: list[Subscription]) -> float:
+    """How many copies a client may get for these subscriptions: all plain ones bring one, each shared one its own."""
+    if any(one.group == MOST for one in mine):
+        return inf
+    return len([one for one in mine if one.group > 0]) + any(one.group <= 0 for one in mine)
 
 
 def _is_missing(history: History, end: int) -> bool:
@@ -334,55 +349,27 @@ def _is_at_its_level(history: History, got: Got) -> bool:
     publish = history.of(got)
     if publish is None:
         return True
-    mine = [one for client, one in history.subscriptions(got.row, got.told["topic"]) if client == got.client]
-    may = [one for one in mine if one.may_until() >= publish.ns]
+    may = [
+        one
+        for client, one in history.subscriptions(got.row, got.told["topic"])
+        if client == got.client and one.may_until() >= publish.ns
+    ]
     if not may:
         return True
-    sure = [one for one in mine if (since := one.sure_from()) is not None and since < publish.ns]
     published, level = publish.given["level"], got.told["level"]
     most = min(published, max(one.levels(publish.ns)[1] for one in may))
-    least = min(published, max([0, *(one.levels(publish.ns)[0] for one in sure)]))
+    plain = [_surely(one, publish) for one in may if one.group <= 0]
+    shared = [_surely(one, publish) for one in may if one.group > 0]
+    least = min([published, *shared, *([max(plain)] if plain else [])])
     over_again = level == 2 and publish.ns < history.sessions(got.client, got.row).back_ns
     return least <= level <= most and (got.told["again"] != 1 or level == 1 or over_again)
 
 
-def covered_stays_home(trace: Trace) -> set[int]:
-    """A filter is judged when its link brings news at a later time, or when the run has settled: at one time it may be
-    announced ahead of a withdrawal."""
-    history = look(trace)
-    news = [position for position in range(len(history.rows)) if _is_news(history, position)]
-    broken: set[int] = set()
-    for position in news:
-        row = history.rows[position]
-        on_link = [at for at in news if history.rows[at]["link"] == row["link"]]
-        ends = [at for at, one in enumerate(history.rows) if one["kind"] == Kind.ENDED]
-        later = [at for at in (*on_link, *ends) if at > position and history.rows[at]["time_ns"] > row["time_ns"]]
-        if (end := history.settled_end()) is not None:
-            later.append(end)
-        if later and _told(history, on_link, min(later)).get(row["filter"]) == position:
-            before = [one for one, at in _told(history, on_link, min(later)).items() if at < position]
-            if any(history.covers(one, row["filter"]) or history.covers(row["filter"], one) for one in before):
-                broken.add(min(later))
-    return broken
+def _surely(one: Subscription, publish: Box) -> int:
+    """The level at which a copy of this subscription comes at least."""
+    since = one.sure_from()
+    return 0 if since is None or since >= publish.ns else max(0, one.levels(publish.ns)[0])
 
 
-def _told(history: History, on_link: list[int], row: int) -> dict[int, int]:
-    """The filters announced and not withdrawn on a link before a row, each with the row of its last announcement."""
-    last = {history.rows[at]["filter"]: at for at in on_link if at < row}
-    return {one: at for one, at in last.items() if history.rows[at]["packet"] == NAMES.packets["want"]}
-
-
-def _is_news(history: History, position: int) -> bool:
-    """Whether the row is a want or drop with a new serial; a resend repeats an earlier one."""
-
-    def tells(row: Row) -> bool:
-        packets = (NAMES.packets["want"], NAMES.packets["drop"])
-        return row["kind"] == Kind.SENT and row["packet"] in packets and history.has(row["filter"])
-
-    row = history.rows[position]
-    before = [one["serial"] for one in history.rows[:position] if one["link"] == row["link"] and tells(one)]
-    return tells(row) and row["serial"] > max([0, *before])
-
-
-_HERE = (matching_get_one_copy, delivered_in_sequence, lower_level_holds, covered_stays_home)
+_HERE = (matching_get_one_copy, delivered_in_sequence, lower_level_holds)
 ORACLES = {oracle.__name__: oracle for oracle in _HERE}

@@ -16,10 +16,12 @@ from scatterproof.conformance.pubsub.records import (
     CONNECTION,
     EXPIRY_NS,
     FILTER,
+    FOREVER,
     GROUP,
     HAS,
     LEVEL,
     LOWEST,
+    MAY_UNTIL,
     NEVER,
     OF_NUMBER,
     OF_SENDER,
@@ -28,6 +30,7 @@ from scatterproof.conformance.pubsub.records import (
     PRESENT,
     RETAIN,
     SETTLED_NS,
+    SEVERAL,
     SURE_FROM,
     TOPIC,
     Known,
@@ -84,6 +87,26 @@ def is_shared(node: int, topic: int, known: Known) -> bool:
         if field(subscriptions, slot, CLIENT) == node:
             found = found or (field(subscriptions, slot, GROUP) > 0 and does_bring(slot, topic, known))
     return found
+
+
+@register_jitable
+def most_copies(node: int, one: int, known: Known) -> int:
+    """How many copies of the message are the client's: one for all its plain subscriptions that match and may have been
+    in force since the publish, and one for each such shared one (MQTT 5, section 4.8.2); FOREVER where one of these
+    names several groups."""
+    messages, subscriptions, plain, shared = known.messages, known.subscriptions, 0, 0
+    for slot in range(room(subscriptions)):
+        if field(subscriptions, slot, CLIENT) != node or not does_bring(slot, field(messages, one, TOPIC), known):
+            continue
+        if field(subscriptions, slot, MAY_UNTIL) < field(messages, one, CALLED_NS):
+            continue
+        if field(subscriptions, slot, GROUP) == SEVERAL:
+            return FOREVER
+        if field(subscriptions, slot, GROUP) > 0:
+            shared += 1
+        else:
+            plain = 1
+    return plain + shared
 
 
 @register_jitable

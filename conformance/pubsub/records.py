@@ -46,9 +46,10 @@ CLIENT_FIELDS = 11
 FRESH_CLIENT = (1, 0, NEVER, 1, NEVER, NEVER, NEVER)  # from PRESENT on
 
 # The deliveries of a message to a client, by client, publisher and number: this key; the row of the first one; the row
-# of the last one, its connection and level, and whether it surely was (2), may be (1) or is not (0) acknowledged.
-TO, FROM, NUMBERED, FIRST_AT, LAST_AT, LAST_CONNECTION, LEVEL_GOT, ACKNOWLEDGED = range(8)
-DELIVERY_FIELDS = 8
+# of the last one, its connection and level, and whether it surely was (2), may be (1) or is not (0) acknowledged; and
+# how many came on that connection, without those behind the first that are marked as repeats.
+TO, FROM, NUMBERED, FIRST_AT, LAST_AT, LAST_CONNECTION, LEVEL_GOT, ACKNOWLEDGED, COPIES = range(9)
+DELIVERY_FIELDS = 9
 # The latest, by client, publisher, topic and level: the highest number delivered, and the row of its first delivery.
 HIGHEST_NUMBER, HIGHEST_AT = range(2)
 
@@ -56,8 +57,8 @@ HIGHEST_NUMBER, HIGHEST_AT = range(2)
 Book: TypeAlias = tuple[TableState, TableState, TableState, TableState, TableState]
 # The last row `delivered` or `returned`, until it is entered into the tables: its kind, then its columns.
 LAST_KIND, LAST_NODE, LAST_NS, LAST_POSITION, LAST_SENDER, LAST_NUMBER, LAST_TOPIC, LAST_LEVEL, LAST_OUTCOME = range(9)
-LAST_RETAIN = 9
-LAST_FIELDS = 10
+LAST_RETAIN, LAST_AGAIN = 9, 10
+LAST_FIELDS = 11
 
 
 class Known(NamedTuple):

@@ -26,6 +26,7 @@ from scatterproof.conformance.pubsub.owing import (
     connection_of,
     is_present,
     is_shared,
+    most_copies,
     sure_level,
 )
 from scatterproof.conformance.pubsub.records import (
@@ -133,6 +134,7 @@ PASSED_ON = 2
     derived=(knowledge, crashes),
 )
 def waiting_come_first(kind: int, flags: int, got: DeliveredRow, known: Known, crash_ns: State) -> Outcome:
+    """Where a client may get several copies of a message, nobody can tell which one has come, or comes again."""
     if kind == ENDED:
         return _came_again(flags, known, crash_ns[0])
     one, before = (
@@ -145,6 +147,8 @@ def waiting_come_first(kind: int, flags: int, got: DeliveredRow, known: Known, c
         if field(known.deliveries, before, LAST_CONNECTION) == connection_of(known.clients, got.node):
             return SILENT
         if crash_ns[0] >= field(known.messages, one, CALLED_NS):
+            return SILENT
+        if most_copies(got.node, one, known) > 1:
             return SILENT
         if field(known.deliveries, before, ACKNOWLEDGED) == 2:
             return violated(1, 0, got.number, field(known.deliveries, before, LAST_AT))
@@ -190,6 +194,8 @@ def _waits(node: int, one: int, known: Known) -> bool:
     )
     if before < 0:
         return True
+    if most_copies(node, one, known) > 1:
+        return False
     unacknowledged = (
         field(known.deliveries, before, ACKNOWLEDGED) == 0 and field(known.deliveries, before, LEVEL_GOT) == 1
     )
@@ -210,6 +216,8 @@ def _came_again(flags: int, known: Known, crash_ns: int) -> Outcome:
         client = field(deliveries, slot, TO)
         one = find(messages, (field(deliveries, slot, FROM), field(deliveries, slot, NUMBERED)))
         if one < 0 or not is_present(known.clients, client) or crash_ns >= field(messages, one, CALLED_NS):
+            continue
+        if most_copies(client, one, known) > 1:
             continue
         owed = False
         for other in range(room(subscriptions)):

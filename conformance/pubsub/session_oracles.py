@@ -6,7 +6,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from enum import Enum
 
-from scatterproof.conformance.pubsub.oracles import Box, Got, History, look
+from scatterproof.conformance.pubsub.oracles import Box, Got, History, look, of_its_own
 from scatterproof.spec.core import Outcome
 from scatterproof.spec.pubsub.messages import CallName
 from scatterproof.spec.trace import Trace
@@ -114,10 +114,15 @@ def _is_odd(history: History, got: Got) -> bool:
         return publish.ns > sessions.back_ns and _is_ahead(history, got, publish)
     if history.sessions(got.client, before[-1].row).connection == sessions.connection:
         return False
-    if history.crash_ns(got.row) >= publish.ns:
+    if history.crash_ns(got.row) >= publish.ns or _has_several(history, got.client, publish, got.row):
         return False
     at_level_1 = got.told["level"] == before[-1].told["level"] == 1
     return acknowledged(history, before[-1], got.row) == 2 or got.told["again"] != 1 or not at_level_1
+
+
+def _has_several(history: History, client: int, publish: Box, row: int) -> bool:
+    """Whether several copies may be the client's: which of them came, and was acknowledged, nobody can tell."""
+    return of_its_own(history.in_force(client, publish, row)) > 1
 
 
 def acknowledged(history: History, got: Got, row: int) -> int:
@@ -146,7 +151,8 @@ def _is_ahead(history: History, got: Got, publish: Box) -> bool:
         if not any(history.sure_level(other, one, row) == level for one in mine):
             continue
         before = history.copies(got.client, other, row)
-        if not before or _is_to_come_again(history, before[-1], row):
+        several = _has_several(history, got.client, other, row)
+        if not before or (_is_to_come_again(history, before[-1], row) and not several):
             return True
     return False
 
@@ -163,7 +169,8 @@ def _is_not_again(history: History, end: int) -> bool:
         if history.sure_level(publish, one, end) != 1 or history.crash_ns(end) >= publish.ns:
             continue
         before = history.copies(client, publish, end)
-        if before and _is_to_come_again(history, before[-1], end):
+        several = _has_several(history, client, publish, end)
+        if before and _is_to_come_again(history, before[-1], end) and not several:
             return True
     return False
 

@@ -76,7 +76,7 @@ class View:
         elif kind == Kind.DELIVERED:
             self._here = node, name
             if find(self._book[0], name) >= 0:
-                learn_delivered(node, 0, name, told["topic"], told["level"], self._book)
+                learn_delivered(node, 0, name, told["topic"], told["level"], told["again"], self._book)
         elif kind in (Kind.SENT, Kind.ARRIVED) and told["link"] != ABSENT:
             self._pass(told, self._links[told["link"]])
 

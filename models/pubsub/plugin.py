@@ -6,7 +6,7 @@ from scatterproof.models.protocol import ModelsPlugin, TraceModule, claims_besid
 
 _LEFT_OUT = dict.fromkeys(
     ("PS-QOS-GD", "PS-SESSION", "PS-PER-PUBLISHER", "PS-PERSISTED", "PS-RETAIN", "PS-EXPIRE", "PS-SHARED"),
-    "the module has no sessions, and nothing is kept for who subscribes later",
+    "the module has no sessions and no shared subscriptions, and nothing is kept for who subscribes later",
 ) | dict.fromkeys(("PS-MULTIPATH", "PS-NEIGHBOUR"), "the module reads no packets with messages")
 
 

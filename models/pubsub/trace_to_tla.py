@@ -108,6 +108,8 @@ class _Rows:
             raise CannotRun(f"row {position}: no call of a client, or one within another; record each call once")
         if call not in (CallName.PUBLISH, CallName.SUBSCRIBE, CallName.UNSUBSCRIBE):
             raise CannotRun(f"row {position}: a {call}, and the module has no sessions; let the checks judge the trace")
+        if call == CallName.SUBSCRIBE and row["group"] > 0:
+            raise CannotRun(f"row {position}: a shared subscription, and the module has none; ask the checks")
         self._inside[row["node"]] = call, number if call == CallName.PUBLISH else filter_, number
         rest = self._content(row) if call == CallName.PUBLISH else (filter_, _level(row))
         return (call, now, client, number, *rest)

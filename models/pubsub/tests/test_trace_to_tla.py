@@ -17,6 +17,7 @@ from scatterproof.spec.trace import Order, Trace
 
 LABELLED = Path(trace_validation.__file__).parents[1] / "conformance/traces/pubsub/conforming"
 TRACE = trace_ndjson.read(LABELLED / "PS-ROUTE.one-copy.ndjson")
+SHARED = LABELLED / "PS-ROUTE.plain-and-shared-bring-a-copy-each.ndjson"
 COVER = trace_ndjson.read(LABELLED / "PS-COVER.ahead-of-the-withdrawal.ndjson")
 
 
@@ -33,6 +34,7 @@ UNREAD: dict[str, tuple[Callable[[], Trace], str]] = {
     "nobody records deliveries": (lambda: with_header(TRACE, complete=without("delivered")), "delivered at each"),
     "rows of nodes are in no order": (lambda: with_header(TRACE, order=Order.NODE), "in that of links"),
     "a call is made within another": (lambda: Trace(TRACE.header, [TRACE.rows[0], *TRACE.rows]), "row 1: no call"),
+    "a subscription is shared": (lambda: trace_ndjson.read(SHARED), "row 2: a shared subscription"),
     "a call returns twice": (lambda: Trace(TRACE.header, [*TRACE.rows[:2], *TRACE.rows[1:]]), "row 2: a call returns"),
 }
 
