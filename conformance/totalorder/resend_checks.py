@@ -230,7 +230,8 @@ def lost_is_resent(
 ) -> Outcome:
     """A message sent again equals the message that was sent. After two equal acknowledgements it is sent again within a
     beacon interval. In the end each message without an acknowledgement was sent again, unless its sender or receiver
-    has stopped, or a notice came that the receiver has failed.
+    has stopped, or a notice came that the receiver has failed. The sentence excuses no silent receiver, but how
+    long its sender's time-out is no clause says, so that it may end after the run: such a receiver is left open.
 
     waiting: (sender, receiver, number) -> (timestamp, digest, position, sent again, sender, receiver, number), until it
         is acknowledged.
