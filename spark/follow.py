@@ -24,13 +24,14 @@ from py4j.protocol import Py4JError  # type: ignore[import-untyped]
 from pyspark.errors import PySparkException
 from pyspark.sql import DataFrame, SparkSession
 
-from scatterproof.spark.found import Identity, is_as_told, read_violations
+from scatterproof.spark.found import Identity, is_as_told
 from scatterproof.spark.incremental import SUMMARY, Kept, Say, kept_results
 from scatterproof.spark.layout import folder_of
 from scatterproof.spark.mine import leave, summed_up
 from scatterproof.spark.mined import MineResult
 from scatterproof.spark.read import Pair
 from scatterproof.spark.session import session_on
+from scatterproof.spark.violations import read_violations
 from scatterproof.spec.errors import BadInput, CannotRun
 
 Value = TypeVar("Value")

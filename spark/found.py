@@ -9,52 +9,28 @@ from __future__ import annotations
 import gc
 import hashlib
 import io
-import shlex
-from collections import Counter
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from functools import cache
 from pathlib import Path
-from typing import NamedTuple
 
 import msgspec
-import numpy as np
-import numpy.typing as npt
 import pyarrow as pa
-import pyarrow.compute as pc
 import pyarrow.parquet as pq
 
-from scatterproof.conformance.checks.online import Broken
-from scatterproof.conformance.protocol import load
-from scatterproof.conformance.verdict import ClauseResult, Verdict
-from scatterproof.conformance.wording import Told, sentences
-from scatterproof.spark.judge_part import JudgedRun, judge_part
+from scatterproof.spark.judge_part import judge_part
 from scatterproof.spark.measured import Measured, Packed
 from scatterproof.spark.read import Pair, Part
+from scatterproof.spark.tallies import Tallies, Tally
+from scatterproof.spark.violations import VIOLATIONS, Violations
 from scatterproof.spec.files import write_atomically
 from scatterproof.spec.storage import opened
 
-VIOLATIONS = pa.schema(
-    [
-        ("clause", pa.string()),
-        ("run", pa.int64()),
-        ("position", pa.int64()),
-        ("expected", pa.int64()),
-        ("found", pa.int64()),
-        ("witness", pa.int64()),
-        ("sentence", pa.string()),
-        ("replay", pa.string()),
-    ]
-)
-_IN_ORDER = [("run", "ascending"), ("position", "ascending"), ("clause", "ascending")]
 _FOUND, _DIGEST = b"scatterproof_found", b"scatterproof_found_sha256"
 _ROOT = Path(__file__).resolve().parent.parent
+_MAKING = ("found", "judge_part", "measured", "read", "tallies", "violations")
 # What a kept result depends on: the code that defines traces and clauses, and the code that makes results.
-_JUDGING = ("spec", "conformance", *(f"spark/{name}.py" for name in ("found", "judge_part", "measured", "read")))
-VERDICTS = tuple(Verdict)
-_GRAVEST = (Verdict.FAIL, Verdict.INCONCLUSIVE, Verdict.PASS, Verdict.NOT_APPLICABLE, Verdict.NOT_RUN)
-_STANDINGS_KEPT = 1 << 12
-_STANDINGS: dict[tuple[str, tuple[str | None, ...], bytes], _Standing] = {}
+_JUDGING = ("spec", "conformance", *(f"spark/{name}.py" for name in _MAKING))
 _LAST_BYTES = 8  # of a Parquet file: the length of its footer, and PAR1
 
 
@@ -85,21 +61,6 @@ class Identity(msgspec.Struct, frozen=True, kw_only=True):
     events: FileMark
     runs: FileMark
     checks: str
-
-
-class Tally(msgspec.Struct):
-    """One clause over the runs of one file.
-
-    runs: how many runs gave each verdict of `VERDICTS`.
-    held: at how many rows it held.
-    broken_in: by run, how many rows break it, where some do.
-    reason: the first that a result gives.
-    """
-
-    runs: list[int]
-    held: int = 0
-    broken_in: dict[int, int] = {}
-    reason: str = ""
 
 
 class PartFindings(msgspec.Struct, frozen=True, kw_only=True):
@@ -138,8 +99,8 @@ def judge_and_keep(
     part: Part, identity: Identity, path: Path, *, interpret: bool = False, threads: int = 1
 ) -> PartFindings:
     """In a task: judge one pair of files, and keep what was found at `path`. interpret, threads: as of `judge_part`."""
-    tallies = _Tallies(part.protocol)
-    violations = _Violations(part.protocol, identity.corpus)
+    tallies = Tallies(part.protocol)
+    violations = Violations(part.protocol, identity.corpus)
     runs: dict[bytes, list[int]] = {}
     measured = Measured(part.protocol)
     for judged in judge_part(part, measured=measured, interpret=interpret, threads=threads):
@@ -158,116 +119,6 @@ def judge_and_keep(
     )
     write_found(path, found, table)
     return found
-
-
-class _Violations:
-    """The table of violations, which grows by columns: an object for each would take as long as its sentence."""
-
-    def __init__(self, protocol: str, corpus: str) -> None:
-        self._protocol, self._checks = protocol, load(protocol).checks
-        self._replay = f"scatterproof replay --corpus {shlex.quote(corpus)} --run"
-        self._told: list[Told] = []
-        self._clauses: list[str] = []
-        self._runs: list[int] = []
-        self._sentences: list[str] = []
-        self._replays: list[str] = []
-
-    def add(self, judged: JudgedRun, failed: Sequence[ClauseResult]) -> None:
-        """failed: the results of the clauses that the run breaks."""
-        names, header = {result.name for result in failed}, judged.span.header
-        for number, told in judged.told.items():
-            if number < len(self._checks) and (check := self._checks[number]).name in names:
-                count = told.shape[1]
-                self._told.append(told[: len(Broken._fields)])
-                self._clauses += [check.clause] * count
-                self._runs += [header.run] * count
-                self._sentences += sentences(self._protocol, header, check, told)
-                self._replays += [f"{self._replay} {header.run}"] * count
-
-    def table(self) -> pa.Table:
-        if not self._told:
-            return pa.Table.from_batches([], VIOLATIONS)  # Arrow loads pandas to make columns from lists
-        columns = dict(zip(Broken._fields, np.hstack(self._told).tolist(), strict=True))
-        columns |= {"clause": self._clauses, "run": self._runs, "sentence": self._sentences, "replay": self._replays}
-        return pa.table({name: columns[name] for name in VIOLATIONS.names}, schema=VIOLATIONS)
-
-
-class _Standing(NamedTuple):
-    """What a run says of its clauses.
-
-    verdicts: clause, verdict, and why it is neither pass nor fail.
-    counted: of shape (checks,), whether it counts how often a check held.
-    """
-
-    verdicts: tuple[tuple[str, Verdict, str], ...]
-    counted: npt.NDArray[np.bool_]
-
-
-class _Tallies:
-    """What the runs of one file add up to."""
-
-    def __init__(self, protocol: str) -> None:
-        self._protocol, self._checks = protocol, load(protocol).checks
-        self._standings: dict[int, _Standing] = {}  # by `id`
-        self._times = Counter[int]()
-        self._held = np.zeros(len(self._checks), dtype=np.int64)
-        self._broken_in: dict[str, dict[int, int]] = {}
-
-    def add(self, judged: JudgedRun) -> list[ClauseResult]:
-        """Count a run, and return the results of clauses that it breaks."""
-        network, run = judged.network, judged.span.header.run
-        # Runs that lack nothing and break nothing say the same where the same checks apply, and held: to conclude each
-        # would take as long as two checks do.
-        is_clean = network.shown is None and not judged.told and not (judged.counts * network.around["applies"]).any()
-        key = (self._protocol, network.reasons, (judged.held > 0).tobytes())
-        standing, failed = _STANDINGS.get(key) if is_clean else None, list[ClauseResult]()
-        if standing is None:
-            results = judged.results(listed=False)
-            standing = self._standing(results)
-            failed = [result for result in results if result.broken]
-            if is_clean:
-                if len(_STANDINGS) == _STANDINGS_KEPT:
-                    _STANDINGS.clear()
-                _STANDINGS[key] = standing
-        self._standings[id(standing)] = standing
-        self._times[id(standing)] += 1
-        self._held += judged.held[: len(self._held)] * standing.counted
-        for result in failed:
-            broken_in = self._broken_in.setdefault(result.clause, {})
-            broken_in[run] = broken_in.get(run, 0) + result.broken
-        return failed
-
-    def by_clause(self) -> dict[str, Tally]:
-        tallies: dict[str, Tally] = {}
-        for key, standing in self._standings.items():
-            for clause, verdict, reason in standing.verdicts:
-                if clause not in tallies:
-                    tallies[clause] = Tally([0] * len(VERDICTS), broken_in=self._broken_in.get(clause, {}))
-                tally = tallies[clause]
-                tally.runs[VERDICTS.index(verdict)] += self._times[key]
-                tally.reason = tally.reason or reason
-        for check, held in zip(self._checks, self._held.tolist(), strict=True):
-            if check.clause in tallies:
-                tallies[check.clause].held += held
-        return tallies
-
-    def _standing(self, results: Sequence[ClauseResult]) -> _Standing:
-        of_clause: dict[str, list[ClauseResult]] = {}
-        for result in results:
-            of_clause.setdefault(result.clause, []).append(result)
-        counted = {result.name for result in results if result.held}
-        return _Standing(
-            # A clause may have several checks, one of which leaves open what another one passes.
-            verdicts=tuple(
-                (
-                    clause,
-                    min((result.verdict for result in own), key=_GRAVEST.index),
-                    next((result.reason for result in own if result.reason), ""),
-                )
-                for clause, own in of_clause.items()
-            ),
-            counted=np.array([check.name in counted for check in self._checks]),
-        )
 
 
 def write_found(path: Path, found: PartFindings, violations: pa.Table) -> None:
@@ -304,19 +155,6 @@ def is_result(path: Path) -> bool:
             return _FOUND in (file.metadata.metadata or {})
     except (OSError, ValueError, pa.ArrowException):
         return False
-
-
-def read_violations(paths: Iterable[Path], most: int | None = None) -> pa.Table:
-    """The violations that these results keep, by run, position and clause. most: only the first ones are read; then one
-    result at a time is in memory."""
-    tables = (pq.read_table(opened(path), schema=VIOLATIONS) for path in paths)
-    if most is None:
-        return pa.concat_tables([VIOLATIONS.empty_table(), *tables]).sort_by(_IN_ORDER)
-    first = VIOLATIONS.empty_table()
-    for table in tables:
-        both = pa.concat_tables([first, table])
-        first = both.take(pc.sort_indices(both, sort_keys=_IN_ORDER)[:most])
-    return first
 
 
 def identity_of(corpus: Path, pair: Pair) -> Identity:

@@ -25,11 +25,11 @@ from scatterproof.spark.found import (
     is_result,
     judge_and_keep,
     read_found,
-    read_violations,
 )
 from scatterproof.spark.judge_part import is_interpreted, warm
 from scatterproof.spark.layout import MANIFEST, MINED, RunClass, classes_listed, writing
 from scatterproof.spark.read import Pair, Part, sound_parts
+from scatterproof.spark.violations import read_violations
 from scatterproof.spec.errors import BadInput, CannotRun
 from scatterproof.spec.storage import Remote
 

@@ -19,7 +19,7 @@ import msgspec
 from scatterproof.conformance.protocol import load
 from scatterproof.conformance.verdict import Verdict
 from scatterproof.spark.coverage import coverage
-from scatterproof.spark.found import VERDICTS, PartFindings
+from scatterproof.spark.found import PartFindings
 from scatterproof.spark.incremental import SUMMARY, Kept, Say, kept_results
 from scatterproof.spark.judge_part import is_interpreted
 from scatterproof.spark.layout import RunClass, folder_of
@@ -27,6 +27,7 @@ from scatterproof.spark.mapping import Mapping
 from scatterproof.spark.measured import together
 from scatterproof.spark.mined import ClauseSummary, MineResult
 from scatterproof.spark.read import Part, pairs_of, quarantined_rows
+from scatterproof.spark.tallies import VERDICTS
 from scatterproof.spec.files import write_atomically
 from scatterproof.spec.storage import reached
 

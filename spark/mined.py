@@ -10,10 +10,11 @@ import pyarrow as pa
 
 from scatterproof.conformance.verdict import Verdict
 from scatterproof.spark.coverage import Coverage
-from scatterproof.spark.found import is_result, read_violations
+from scatterproof.spark.found import is_result
 from scatterproof.spark.incremental import VIOLATIONS_FOLDER
 from scatterproof.spark.layout import MINED
 from scatterproof.spark.measured import Histogram
+from scatterproof.spark.violations import read_violations
 from scatterproof.spec.storage import place_of
 
 

@@ -14,7 +14,6 @@ from scatterproof.conformance.verdict import Verdict
 from scatterproof.console import BAD_INPUT, INCONCLUSIVE, OK, VIOLATIONS, Progress, err, out, print_json, print_table
 from scatterproof.options import MASTERS, PLACE, Json, Protocol, resolve
 from scatterproof.spark.coverage import CoveragePart
-from scatterproof.spark.found import read_violations
 from scatterproof.spark.judge_part import MOST_KEPT
 from scatterproof.spark.layout import is_corpus
 from scatterproof.spark.mapping import Mapping, no_mapping, read_mapping
@@ -22,6 +21,7 @@ from scatterproof.spark.mine import mine
 from scatterproof.spark.mined import MineResult
 from scatterproof.spark.recall import Recall, recall
 from scatterproof.spark.report import NOT_MEASURED
+from scatterproof.spark.violations import read_violations
 from scatterproof.spec.errors import BadInput
 from scatterproof.spec.storage import Remote, opened, place_of
 

@@ -20,7 +20,6 @@ from scatterproof.spark.found import (
     identity_of,
     judge_and_keep,
     read_found,
-    read_violations,
     write_found,
 )
 from scatterproof.spark.incremental import kept_results
@@ -29,6 +28,7 @@ from scatterproof.spark.mine import mine
 from scatterproof.spark.mined import MineResult
 from scatterproof.spark.read import Pair, parts_of
 from scatterproof.spark.tests.material import value
+from scatterproof.spark.violations import read_violations
 from scatterproof.spec.errors import BadInput, CannotRun
 from scatterproof.spec.trace import Kind, Trace
 from scatterproof.spec.trace_parquet import write_runs
