@@ -75,7 +75,7 @@ class Package:
     def versions(self) -> list[str]:
         """The releases that the registry has, oldest first."""
         if self.client is Client.NPM:
-            told = json.loads(asked([program("npm") or "npm", "view", self.name, "versions", "--json"]))
+            told = json.loads(asked(["npm", "view", self.name, "versions", "--json"]))
             found = told if isinstance(told, list) else [told]
         else:
             pip = [sys.executable, "-m", "pip", "index", "versions", self.name]
@@ -88,7 +88,11 @@ class Package:
 def asked(words: list[str]) -> str:
     """What pip or npm says to this command. CannotRun where it fails."""
     try:
-        done = subprocess.run(words, capture_output=True, text=True, check=False, timeout=INSTALL_S)
+        # npm may be a program of this environment, which need not be on PATH.
+        known = program(Client.NPM) if words[0] == Client.NPM else None
+        done = subprocess.run(
+            [known or words[0], *words[1:]], capture_output=True, text=True, check=False, timeout=INSTALL_S
+        )
     except (OSError, subprocess.TimeoutExpired) as error:
         raise CannotRun(f"{' '.join(words)}: {error}") from None
     if done.returncode:
