@@ -16,6 +16,7 @@ from scatterproof.conformance.adapters import real_time
 from scatterproof.conformance.protocol import load
 from scatterproof.impl.protocol import load as implemented
 from scatterproof.spec.errors import BadInput
+from scatterproof.spec.files import IMPORTED_FROM
 from scatterproof.spec.iut import Iut
 from scatterproof.spec.schedule import Schedule
 from scatterproof.spec.topology import Role
@@ -29,7 +30,18 @@ if TYPE_CHECKING:
 NODES = "nodes"
 # An implementation whose nodes leave what they write in this folder.
 MakeIut = Callable[[Path], Iut]
-REFERENCE_UDP = (sys.executable, "-m", "scatterproof.impl.drivers.udp")
+
+
+def _reference(driver: str) -> tuple[str, ...]:
+    """The command of a reference node. It is given this process's path, as to find that out anew, by `site`, is a fifth
+    of the node's start."""
+    path = [str(IMPORTED_FROM), *sys.path]
+    begin = f"import sys; sys.path[:] = {path}; from {driver} import main; sys.exit(main())"
+    return (sys.executable, "-S", "-c", begin)
+
+
+REFERENCE_STDIO = _reference("scatterproof.impl.drivers.stdio")
+REFERENCE_UDP = _reference("scatterproof.impl.drivers.udp")
 PROGRAMS = ("stdio", "datagram")  # then a colon and the command
 OVER_SOCKETS = ("datagram", "reference-udp")
 PRODUCT = "product:"
@@ -50,7 +62,7 @@ def maker(name: str, protocol: str, roles: Collection[Role] = tuple(Role)) -> Ma
         case ("reference", False):
             return _simulated("reference", implemented(protocol).make_core)
         case ("reference-stdio", False):
-            return _stdio(name, [sys.executable, "-m", "scatterproof.impl.drivers.stdio"])
+            return _stdio(name, REFERENCE_STDIO)
         case ("reference-udp", False):
             return _datagram(name, REFERENCE_UDP)
         case ("mutant", True):

@@ -10,10 +10,9 @@ Faults of a catalogue raise a ``BadInput`` that names the file, the place and ho
 
 from __future__ import annotations
 
-import difflib
 import re
 import tomllib
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
 from functools import cache
@@ -214,9 +213,10 @@ LEVEL_WORD = re.compile(r"\b(MUST|SHOULD|MAY)\b")
 SENTENCE_END = re.compile(r"[.!?]\s")
 
 
-def _nearest(word: str, known: Iterable[str]) -> str:
-    options = list(known)
-    near = difflib.get_close_matches(word, options, n=3, cutoff=0.5) or options[:3]
+def _nearest(word: str, known: Collection[str]) -> str:
+    import difflib  # for errors alone, and every node of a run reads the names of protocols
+
+    near = difflib.get_close_matches(word, known, n=3, cutoff=0.5) or [*known][:3]
     return f"the nearest are {', '.join(near)}" if near else "it has none at all"
 
 

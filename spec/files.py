@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import os
 import sys
-import tempfile
 from contextlib import suppress
 from functools import cache
 from pathlib import Path
@@ -34,6 +33,8 @@ def write_atomically(path: Path, content: bytes) -> None:
     if isinstance(path, Remote):
         path.write_whole(content)
         return
+    import tempfile  # a fifth of what a node of a run would import, and it rarely writes
+
     temporary = None
     try:
         path.parent.mkdir(parents=True, exist_ok=True)
@@ -65,6 +66,8 @@ def _private(folder: Path) -> Path:
     flaw = _open_to_others(folder)
     if flaw is None:
         return folder
+    import tempfile
+
     own = Path(tempfile.gettempdir()) / f"scatterproof-{os.getuid()}"
     again = _open_to_others(own)
     if again is not None:

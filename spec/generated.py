@@ -3,7 +3,6 @@ writes nothing, and exits with 1 when the file is stale."""
 
 from __future__ import annotations
 
-import argparse
 import sys
 from collections.abc import Callable, Sequence
 from pathlib import Path
@@ -14,6 +13,8 @@ from scatterproof.spec.files import write_atomically
 
 def command(prog: str, target: Path, make: Callable[[], str], arguments: Sequence[str] | None) -> int:
     """Write what is made, whole or not at all, or compare it; the exit code. prog: what people type."""
+    import argparse  # nodes of runs import what calls this, and call it never
+
     parser = argparse.ArgumentParser(prog=prog, description=f"Write {target.name}.")
     parser.add_argument("--check", action="store_true", help=f"write nothing; exit with 1 when {target.name} is stale")
     try:

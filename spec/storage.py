@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import os
 import re
-import tempfile
 from collections.abc import Generator, Iterator
 from contextlib import contextmanager, suppress
 from fnmatch import fnmatchcase
@@ -186,6 +185,8 @@ def written_to(folder: Path) -> Iterator[Path]:
     if not isinstance(folder, Remote):
         yield folder
         return
+    import tempfile
+
     import pyarrow as pa
 
     with tempfile.TemporaryDirectory(prefix="scatterproof-upload-") as scratch:

@@ -10,7 +10,6 @@ import tomllib
 from collections.abc import Sequence
 from enum import IntEnum, StrEnum
 from functools import cache, lru_cache
-from hashlib import blake2b
 from pathlib import Path
 from typing import TypeAlias
 
@@ -30,6 +29,8 @@ Row: TypeAlias = tuple[int, ...]
 def digest_of(payload: bytes) -> int:
     """What stands for a payload in the column `digest`: the upper 63 bits of its BLAKE2b digest of 8 bytes, read in
     network order. A payload is in many rows, one soon after another."""
+    from hashlib import blake2b  # it loads OpenSSL, and most nodes of a run take no digest
+
     return int.from_bytes(blake2b(payload, digest_size=8).digest()) >> 1
 
 

@@ -3,16 +3,18 @@
 from __future__ import annotations
 
 import signal
-import socket
 import sys
 from collections.abc import Callable
 from io import RawIOBase
-from typing import BinaryIO, TypeVar
+from typing import TYPE_CHECKING, BinaryIO, TypeVar
 
 import msgspec
 
 from scatterproof.spec.adapter import VERSION, FromNode, Init, Line, ToNode
 from scatterproof.spec.errors import BadInput, ScatterproofError
+
+if TYPE_CHECKING:
+    import socket
 
 _decoder: msgspec.json.Decoder[ToNode] = msgspec.json.Decoder(ToNode)
 _encoder = msgspec.json.Encoder()
@@ -69,6 +71,8 @@ def run(serve: Callable[[], None]) -> int:
 
 def run_until_signal(serve: Callable[[socket.socket], None]) -> int:
     """As `run`. The socket gives a byte for each SIGTERM or SIGINT; `serve` has to return then."""
+    import socket  # nodes on stdio have none
+
     woken, waker = socket.socketpair()
     with woken, waker:
         waker.setblocking(False)
