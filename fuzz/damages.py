@@ -17,11 +17,12 @@ from scatterproof.spec import trace_ndjson
 from scatterproof.spec.core import Outcome
 from scatterproof.spec.errors import BadInput
 from scatterproof.spec.files import read_bytes, write_atomically
+from scatterproof.spec.topology import Link, Node, Role, Topology
 from scatterproof.spec.trace import ABSENT, Header, Kind, Row, Trace, rows_of_packet, schema
 
 TRACES = Path(__file__).resolve().parents[1] / "conformance" / "traces"
 _END = 1 << 63
-_RAISED = 50
+_RAISED, _IDLE = 50, 20
 _EXTREMES = (-_END, -1, 0, 1, _END - 1)
 
 
@@ -234,11 +235,21 @@ def renumbered(trace: Trace) -> Trace:
 
 def renamed(trace: Trace, columns: Sequence[str]) -> Trace:
     """The same run with other numbers in these columns, where a number that is not 0 or below is a name: in each they
-    are raised alike. Most labelled traces are about group 1, message 1 and so on."""
+    are raised alike; and with more clients, that do nothing. Most labelled traces are about three clients, group 1,
+    message 1 and so on."""
+    header = trace.header
     names = schema(trace.header.protocol).columns
     more = [_RAISED * (1 + columns.index(name)) if name in columns else 0 for name in names]
     rows = [tuple(v + by if 0 < v < _END - by else v for v, by in zip(row, more, strict=True)) for row in trace.rows]
-    return Trace(trace.header, rows)
+    topology = header.topology
+    if topology.clients():
+        host, idle = topology.hosts()[0], range(len(topology.nodes), len(topology.nodes) + _IDLE)
+        links = [link for node in idle for link in (Link(node, host), Link(host, node))]
+        clients = tuple(Node(f"idle{node}", Role.CLIENT) for node in idle)
+        topology = Topology((*topology.nodes, *clients), (*topology.links, *links))
+        complete = {kind: (*nodes, *idle) for kind, nodes in header.complete.items()}
+        header = msgspec.structs.replace(header, topology=topology, complete=complete)
+    return Trace(header, rows)
 
 
 def _renumbered(header: Header, old: Sequence[Row]) -> tuple[Header, Rows]:

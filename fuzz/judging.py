@@ -128,7 +128,7 @@ class JudgeBench(AnyBench[Known]):
         with self.reached:
             for title, trace, at_stake in labelled:
                 self.known.append(self._look(title, trace, at_stake, labelled=True))
-                other = renamed(renumbered(trace), fuzzed.names)
+                other = renumbered(renamed(trace, fuzzed.names) if fuzzed.names else trace)
                 self.known.append(self._look(f"{title}, renumbered", other, at_stake, labelled=True))
             self.known += [self._look(*one) for one in runs if len(one[1].rows) <= longest]
             histories = _histories(name, times * _HISTORIES, seed)

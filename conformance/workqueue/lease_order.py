@@ -187,8 +187,8 @@ def available(own: int, row: LeaseRow, promise: Promise, book: Leases) -> int:
         if not used(book.groups, at):
             continue
         serial = field(book.groups, at, FIRST)
-        apart, group = promise.back_order > 0, field(messages, find(messages, (serial,)), GROUP)
-        if not apart and not is_free(group, False, begun_ns, row.time_ns, book):
+        group = field(messages, find(messages, (serial,)), GROUP)
+        if promise.back_order == 0 and not is_free(group, False, begun_ns, row.time_ns, book):
             continue
         best, since_ns = -1, 0
         while serial > 0:
@@ -196,9 +196,8 @@ def available(own: int, row: LeaseRow, promise: Promise, book: Leases) -> int:
             serial = next_of(messages, slot, WAITING)
             if best >= 0 and field(messages, slot, BACK_FROM) > since_ns:
                 break
-            known = field(messages, slot, SENDER) == row.node or field(messages, slot, PUT_NS) < begun_ns
-            known = is_there(slot, begun_ns, row.node, book) if apart else known
-            if known and is_due(slot, row.node, promise, book) and comes_first(messages, slot, best):
+            there = is_there(slot, begun_ns, row.node, book) and is_due(slot, row.node, promise, book)
+            if there and comes_first(messages, slot, best):
                 best, since_ns = slot, field(messages, slot, BACK_FROM)
         if best >= 0 and comes_first(messages, best, found):
             found = best

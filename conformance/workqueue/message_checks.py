@@ -133,7 +133,7 @@ def poison_is_set_aside(
     """At stake where a message was handed out as often as it may be, and not popped. One that is set aside too early
     breaks Q-ORDER-MSG or Q-ATOMIC."""
     slot = find(groups, (about,))
-    if done != READ or slot < 0 or most_tries < 1:
+    if done != READ or slot < 0:
         return SILENT
     if is_tried_out(about, message, most_tries, messages):
         return violated(0, about, message, -1)

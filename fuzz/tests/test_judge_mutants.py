@@ -193,7 +193,7 @@ def test_what_is_named_by_which_number_changes_no_verdict() -> None:
     columns = load("workqueue").names
     for path in trace_files("workqueue"):
         trace = trace_ndjson.read(path)
-        other = renamed(renumbered(trace), columns)
+        other = renumbered(renamed(trace, columns))
         assert other.rows != trace.rows
         said, again = by_checks(trace, ()), by_checks(other, ())
         assert (said.broken, said.refused) == (again.broken, again.refused), path.stem

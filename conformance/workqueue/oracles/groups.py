@@ -227,7 +227,7 @@ def poison_is_set_aside(trace: Trace) -> set[int]:
     queue, broken = look(trace), set[int]()
     for row, box in _ok(queue, READ):
         message = box.told["message"]
-        if not queue.most_tries or not queue.is_there(box.group, row):
+        if not queue.is_there(box.group, row):
             continue
         tries = len(queue.reads(box.group, message, row))
         if tries >= queue.most_tries and not queue.pops(box.group, message, row):

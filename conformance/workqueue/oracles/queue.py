@@ -322,13 +322,9 @@ class Queue:
             found += [box.over_ns for box in self.about(group, until, CLOSE, FLUSH, POP_GROUP)]
             removed = self.removed_ns(group, until)
             found += [] if removed is None else [removed]
-            found += self._freed_ns(group, until)
+            freed = self.lock(group, until).freed  # earlier ones are earlier than what came since
+            found += [] if freed is None else [freed[1]]
         return max(found)
-
-    def _freed_ns(self, group: int, row: int) -> list[int]:
-        """The times, in ns, at which its lock was released, at most one for each hand-out."""
-        locks = [self.lock(group, at) for at in (*(box.over for box in self.handed(group, row)[1:]), row)]
-        return [lock.freed[1] for lock in locks if lock.freed is not None]
 
 
 def _moves(box: Box, end: Outcome | None) -> bool:
