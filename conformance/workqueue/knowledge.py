@@ -57,6 +57,7 @@ from scatterproof.conformance.workqueue.records import (
     POP_GROUP,
     PRIORITY,
     READ,
+    READ_BY,
     REFUSED,
     RISK,
     SEND,
@@ -173,8 +174,9 @@ def is_refused_for_nothing(
     if denied == POP:
         one = find(messages, (group, message))
         asked = one >= 0 and field(messages, one, ASKED) == 1
-        # A read that nobody knows of may have set the message aside.
-        is_there = most_tries == 0 or unheard(READ, node, group, node_count, groups, clients) == 0
+        # A read of somebody else may have set the message aside.
+        alone = unheard(READ, node, group, node_count, groups, clients) == 0 and field(groups, slot, READ_BY) == node
+        is_there = most_tries == 0 or alone
         return asked and is_there and field(clients, own, LEFT) == message
     if denied == POP_GROUP:
         return field(clients, own, LEFT) == 0 and field(groups, slot, POP_ASKED) == 1

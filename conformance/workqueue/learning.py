@@ -59,6 +59,7 @@ from scatterproof.conformance.workqueue.records import (
     POPPED,
     POPPED_NS,
     READ,
+    READ_BY,
     READ_NS,
     READING,
     READS,
@@ -193,7 +194,7 @@ def learn(
     elif call == CLEAN:
         learn_clean(node, time_ns, called_ns, told, node_count, book)
     elif call == READ:
-        learn_read(own, about, told[1], time_ns, book)
+        learn_read(node, own, about, told[1], time_ns, book)
     elif slot >= 0:
         learn_of_group(call, node, own, slot, time_ns, told[1], node_count, book)
     change(clients, find(clients, (node,)), IN_CALL, 0)
@@ -261,7 +262,7 @@ def enter(
     opener, called_ns, open_ns, known, last = opened
     head = (group, correlation, priority, kind, server, opener, called_ns, open_ns, known, 0, 0)
     locks = (0, FOREVER, 0, 0, 0, 0, -1, -1, NEVER, -1, token)
-    rest = (0, 0, NEVER, risk, FOREVER, 0, 0, last)
+    rest = (0, 0, NEVER, risk, FOREVER, 0, 0, last, -1)
     put(groups, (group,), head + locks + rest)
 
 
@@ -295,15 +296,20 @@ def learn_next(
     change(groups, slot, TOKEN, max(token, field(groups, slot, TOKEN)))
     add(groups, slot, HANDED, 1)
     change(groups, slot, FREED, 0)
+    change(groups, slot, READ_BY, -1)
 
 
 @register_jitable
-def learn_read(own: int, about: int, message: int, time_ns: int, book: Book) -> None:
+def learn_read(node: int, own: int, about: int, message: int, time_ns: int, book: Book) -> None:
     groups, _, messages, clients, _, _, _, _, _ = book
     change(clients, own, READING, max(0, message))
     if field(clients, own, HAND) == about:
         change(clients, own, LEFT, message)
-    one = named(about, message, messages) if find(groups, (about,)) >= 0 else -1
+    slot = find(groups, (about,))
+    if slot < 0:
+        return
+    change(groups, slot, READ_BY, node if field(groups, slot, READ_BY) in (-1, node) else -2)
+    one = named(about, message, messages)
     if one >= 0:
         add(messages, one, READS, 1)
         change(messages, one, READ_NS, time_ns)

@@ -27,11 +27,11 @@ NEVER, FOREVER = -(1 << 63), (1 << 63) - 1
 # may have removed it: 0 no, 1 only the latest cleaning, 2 an earlier one. REMOVED_NS: since when cleaning surely has
 # (FOREVER: it may not have). BOOTED: unlock_server_groups was called for its sender's server, and close_group not yet.
 # LAST: 1 where it is marked as the last of its correlation, 0 where it waits for that one; -1 else, or where its
-# open_group has not returned ok.
+# open_group has not returned ok. READ_BY: who has read in it since it was handed out (-1: nobody, -2: several).
 NUMBER, CORRELATION, PRIORITY, TYPE, SERVER, OPENER, OPEN_CALLED, OPEN_NS, KNOWN, SENT, LOOSE_SENDS = range(11)
 CLOSE_ASKED, CLOSED_NS, FLUSH_ASKED, POP_ASKED, HELD, SURE, HOLDER, HSERVER, HAND_NS, HAND_AT, TOKEN = range(11, 22)
-HANDED, FREED, FREED_NS, RISK, REMOVED_NS, BOOTED, LOOSE_READS, LAST = range(22, 30)
-GROUP_FIELDS = 30
+HANDED, FREED, FREED_NS, RISK, REMOVED_NS, BOOTED, LOOSE_READS, LAST, READ_BY = range(22, 31)
+GROUP_FIELDS = 31
 BY_BOOT, BY_CLEANING = 1, 2
 
 # A group that is gone, by its number: since when, and how.

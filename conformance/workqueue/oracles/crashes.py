@@ -136,7 +136,9 @@ def _for_nothing(queue: Queue, box: Box, row: int) -> bool:
         return False
     if box.call is POP:
         pops = queue.pops(group, box.message, row)
-        is_there = not queue.most_tries or not queue.unheard(box, row)
+        since = [one for one in queue.about(group, row, READ) if one.over > handed[-1].over]
+        others_read = queue.unheard(box, row) or any(one.client != box.client for one in since)
+        is_there = not queue.most_tries or not others_read
         return pops == [box] and is_there and box.left == box.message
     finishing = [one for one in others if one.call is POP_GROUP]
     return not finishing and (box.call is READ or box.left == 0)
