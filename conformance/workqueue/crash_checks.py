@@ -46,6 +46,7 @@ from scatterproof.conformance.workqueue.records import (
     SEND,
     TOKEN,
     UNLOCK,
+    may_be_in,
 )
 from scatterproof.conformance.workqueue.releasing import is_miscounted, is_there, standing, undisturbed
 from scatterproof.spec.trace import schema
@@ -231,11 +232,13 @@ def acknowledged_is_kept(
     "open_group returns group {found}, which was begun before",
     "open_group returns group {found} with token {expected}, and both count from 1",
     "a call about group {found} returns ok, which was not there, or not locked so, at any moment of it",
+    "message {found} of group {expected} is popped, and was never sent to it",
 )
 def calls_take_effect_once(
     node: int,
     done: int,
     about: int,
+    about_message: int,
     begun_ns: int,
     group: int,
     token: int,
@@ -243,6 +246,7 @@ def calls_take_effect_once(
     node_count: int,
     groups: TableState,
     gone: TableState,
+    messages: TableState,
     clients: TableState,
     loose: State,
 ) -> Outcome:
@@ -254,6 +258,10 @@ def calls_take_effect_once(
         return violated(2, token, group, NO_WITNESS)
     if is_done_to_nothing(node, done, begun_ns, about, node_count, groups, gone, clients, loose):
         return violated(3, 0, about, NO_WITNESS)
+    slot = find(groups, (about,))
+    known = done == POP and slot >= 0 and field(groups, slot, KNOWN) == 1
+    if known and not may_be_in(about_message, node, slot, node_count, groups, clients, messages):
+        return violated(4, about, about_message, NO_WITNESS)
     return HOLDS if done != 0 else SILENT
 
 

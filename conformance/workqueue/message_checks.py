@@ -26,6 +26,7 @@ from scatterproof.conformance.workqueue.records import (
     SEND,
     SENT,
     TYPE,
+    may_be_in,
     may_get,
     others_calling,
     unheard,
@@ -57,8 +58,7 @@ def visible_together(
     if done == READ and message != 0:
         one = find(messages, (about, message))
         if not was_sent(about, message, messages):
-            sends = unheard(SEND, node, about, node_count, groups, clients)
-            there = sends > 0 and 1 <= message <= field(groups, slot, SENT) + sends
+            there = may_be_in(message, node, slot, node_count, groups, clients, messages)
             return SILENT if there else violated(0, about, message, -1)
         return HOLDS if field(messages, one, DIGEST) == digest else violated(1, about, message, -1)
     reads = unheard(READ, node, about, node_count, groups, clients)

@@ -142,3 +142,15 @@ def may_get(
         if one >= 0 and (field(messages, one, SENT_NS) < begun_ns or field(messages, one, SENT_BY) == node):
             return False
     return True
+
+
+@register_jitable
+def may_be_in(
+    message: int, node: int, slot: int, node_count: int, groups: TableState, clients: TableState, messages: TableState
+) -> bool:
+    """Whether the message was ever sent to the group in this slot, or may have been, for all that this client knows."""
+    group = field(groups, slot, NUMBER)
+    sends = unheard(SEND, node, group, node_count, groups, clients)
+    if was_sent(group, message, messages):
+        return True
+    return sends > 0 and 1 <= message <= field(groups, slot, SENT) + sends

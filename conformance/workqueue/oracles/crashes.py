@@ -157,6 +157,8 @@ def _on_nothing(queue: Queue, box: Box, row: int) -> bool:
     gone = queue.gone(group, row)
     if gone is not None:
         return box.call is not SEND and gone.since_ns < box.begun_ns
+    if box.call is POP and queue.opened(group, row) and not queue.may_be_in(box, box.message, row):
+        return True
     if box.call in (CLOSE, FLUSH):
         return queue.closed_ns(group, row) < box.begun_ns
     taken = queue.handed(group, row) or queue.boxes.loose(row, NEXT) or queue.boxes.others(row, box, NEXT)

@@ -192,10 +192,8 @@ def visible_together(trace: Trace) -> set[int]:
         elif box.told["message"] in sent:
             if sent[box.told["message"]].given["digest"] != box.told["digest"]:
                 broken.add(row)
-        else:
-            sends = queue.unheard(box, row, SEND)
-            there = sends and 1 <= box.told["message"] <= max(sent, default=0) + sends
-            broken |= set() if there else {row}
+        elif not queue.may_be_in(box, box.told["message"], row):
+            broken.add(row)
     return broken
 
 

@@ -94,6 +94,11 @@ class Queue:
         before = any(box.over_ns < me.begun_ns or box.client == me.client for box in higher)
         return 1 <= message <= most and message not in sent and not before
 
+    def may_be_in(self, me: Box, message: int, row: int) -> bool:
+        """Whether the message was sent to the call's group, or may have been."""
+        sent, sends = self.sent(me.group, row), self.unheard(me, row, SEND)
+        return message in sent or (sends > 0 and 1 <= message <= max(sent, default=0) + sends)
+
     def is_empty(self, group: int, row: int) -> bool:
         """Whether it surely never had a message."""
         sending = [box for box in self.boxes.asked(row, SEND) if box.group == group and box.ended(row) is None]
