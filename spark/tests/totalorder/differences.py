@@ -19,6 +19,7 @@ DIFFERENCES = Differences(
         ),
         "TO-ACK-INIT.timestamp-at-the-ack-barrier": Otherwise(position=0, why=_UNRECORDED),
         "TO-ACK-MEAN.sent-after-its-ack-barrier": Otherwise(position=0, why=_UNRECORDED),
+        "TO-ACK-MEAN.sent-after-the-higher-of-two": Otherwise(position=0, why=_UNRECORDED),
         "TO-BAR-HOST.said-to-be-sent-again": Otherwise(
             position=2, why="TLC refuses the same row because nothing is sent again without loss, and names no clause"
         ),
@@ -26,6 +27,9 @@ DIFFERENCES = Differences(
         "TO-BAR-MIN.minimum-of-before-the-restart": Otherwise(judgement=Judgement.ACCEPTED, why=_ANEW),
         "TO-BAR-MIN.silent-not-for-long-enough": Otherwise(position=13, why=_GIVEN_UP),
         "TO-BAR-PART.timestamp-for-an-empty-barrier": Otherwise(judgement=Judgement.ACCEPTED, why=_GIVEN_UP),
+        "TO-COMPLETE.a-recall-where-nothing-is-recalled": Otherwise(
+            position=10, why="TLC refuses the recall, which is no packet of this environment, and names no clause"
+        ),
         "TO-COMPLETE.gap-ahead-of-what-is-for-a-switch": Otherwise(judgement=Judgement.CANNOT_RUN, why=_PROXY),
         "TO-COMPLETE.gap-seen-with-the-next-packet": Otherwise(judgement=Judgement.CANNOT_RUN, why=_PROXY),
         "TO-COMPLETE.kept-after-the-switch-began-anew": Otherwise(judgement=Judgement.ACCEPTED, why=_ANEW),
