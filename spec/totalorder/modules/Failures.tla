@@ -107,7 +107,7 @@ Comes(l, carried, a, b) ==
 
 (* One is put on link l, if there is none, and its target does not know what it says. *)
 Puts(l, a) ==
-  /\ HasRoom /\ a > ack[l] /\ \A p \in OnTheWay : ~ (p.kind = "beacon" /\ p.link = l)
+  /\ a > ack[l] /\ HasRoom /\ \A p \in OnTheWay : ~ (p.kind = "beacon" /\ p.link = l)
   /\ RepeatsBeacons \/ a > told[l]
   /\ flying' = [flying EXCEPT ![l] = Append(@, [kind |-> "beacon", link |-> l, ack |-> a])]
   /\ told' = IF RepeatsBeacons THEN told ELSE [told EXCEPT ![l] = a]
@@ -190,8 +190,8 @@ LoseNotice(l, f, r) ==
 
 (* A notice is put on the way to a host, and until it is answered again, whenever neither is on the way. *)
 SendNotice(l, f, r) ==
-  /\ PacketsTravel /\ HasRoom /\ l \in Frozen /\ f \in Behind[l] /\ r \in Host \ (Failed \cup crashed)
-  /\ ~ Answered(l, f, r) /\ <<l, f, r>> \notin mislaid
+  /\ PacketsTravel /\ l \in Frozen /\ f \in Behind[l] /\ r \in Host \ (Failed \cup crashed)
+  /\ ~ Answered(l, f, r) /\ <<l, f, r>> \notin mislaid /\ HasRoom
   /\ ~ \E p \in OnTheWay : p.kind # "beacon" /\ p.what = <<l, f, r>>
   /\ RepeatsAnswers \/ cut[r][f] > given[l]   \* else nothing would come of it
   /\ mislaid' = IF NoticeResent THEN mislaid ELSE mislaid \cup {<<l, f, r>>}
@@ -278,7 +278,7 @@ Progress ==
   \/ \E l \in SwitchEgress : SwitchBeacon(l)
   \/ \E l \in Watched : \/ Behind[l] \subseteq crashed /\ GiveUp(l)
                         \/ Remove(l)
-                        \/ \E f, r \in Host : Notice(l, f, r) \/ SendNotice(l, f, r)
+                        \/ \E f \in Behind[l], r \in Host : Notice(l, f, r) \/ SendNotice(l, f, r)
   \/ \E l \in Link : Take(l)
 
 (* It only keeps plain TLC from calling the end of a bounded time a deadlock. *)
@@ -289,7 +289,7 @@ Next ==
   \/ \E s \in Sender : \E n \in DOMAIN sent[s], r \in Host : Arrive(s, n, r)
   \/ \E s \in Sender : \E receivers \in Destinations[s] : Scatter(s, receivers)
   \/ \E h \in Host : Crash(h)
-  \/ \E l \in Watched : GiveUp(l) \/ \E f, r \in Host : LoseNotice(l, f, r)
+  \/ \E l \in Watched : GiveUp(l) \/ \E f \in Behind[l], r \in Host : LoseNotice(l, f, r)
   \/ \E x \in Switch : Restart(x)
   \/ LoseAnswer \/ \E l \in Link : Lose(l)
   \/ Rest
