@@ -50,30 +50,30 @@ DeliverBelowBarrier ==
   \A r \in Host : \A i \in DOMAIN delivered[r] : \A l \in Ingress[r] :
     delivered[r][i].timestamp < newest[l]
 
-(* The messages that a step has put on link l. *)
-Put(l) == SubSeq(channel'[l], Len(channel[l]) + 1, Len(channel'[l]))
+(* The places of what a step has put on link l. *)
+Added(l) == Len(channel[l]) + 1 .. Len(channel'[l])
 
 (* TO-BAR-HOST: a host's barrier is the timestamp on data, and on beacons the  *)
 (* greater of its clock and its last timestamp, or what it promised, where its *)
 (* clock has fallen.  No timestamp given later is strictly below a promise.    *)
 HostBarrierIsItsPromise ==
-  [][\A l \in HostEgress : \A i \in DOMAIN Put(l) :
-       LET m == Put(l)[i]  h == l[1] IN
+  [][\A l \in HostEgress : \A i \in Added(l) :
+       LET m == channel'[l][i]  h == l[1] IN
        IF IsData(m) THEN m.barrier \in {Absent, m.timestamp} /\ m.timestamp >= Promised(h)
        ELSE m.barrier = MaxOver({clock[h], Last(h), Promised(h)})]_vars
 
 (* TO-BAR-MIN: a switch's barrier is at or below the newest barrier of every  *)
 (* link that reaches the egress link, and is the newest barrier of some link. *)
 SwitchBarrierIsMinimum ==
-  [][\A l \in SwitchEgress : \A i \in DOMAIN Put(l) :
-       LET b == Put(l)[i].barrier IN
+  [][\A l \in SwitchEgress : \A i \in Added(l) :
+       LET b == channel'[l][i].barrier IN
        b # Absent => /\ \A k \in Reaching[l] : b <= newest'[k]
                      /\ \E k \in Ingress[l[1]] : b = newest'[k]]_vars
 
 (* TO-BAR-PART: no link from which no data can reach the egress link holds the barrier down. *)
 OnlyReachingLinksCount ==
-  [][\A l \in SwitchEgress : \A i \in DOMAIN Put(l) :
-       LET b == Put(l)[i].barrier IN
+  [][\A l \in SwitchEgress : \A i \in Added(l) :
+       LET b == channel'[l][i].barrier IN
        b # Absent => \E k \in Reaching[l] : newest'[k] <= b]_vars
 
 (* TO-ENV-A: barriers travel in data messages only, and in all of them. *)

@@ -42,8 +42,8 @@ FilterSpec == Init /\ [][FilterNext]_vars /\ WF_vars(FilterProgress)
 -----------------------------------------------------------------------------
 (* TO-BEACON-MIN: a beacon that goes on tells more than the last one. *)
 BeaconsWithNewMinimumOnly ==
-  [][\A l \in SwitchEgress : \A i \in DOMAIN Put(l) :
-       ~ IsData(Put(l)[i]) => Put(l)[i].barrier > promised[l]]_vars
+  [][\A l \in SwitchEgress : \A i \in Added(l) :
+       ~ IsData(channel'[l][i]) => channel'[l][i].barrier > promised[l]]_vars
 
 (* No barrier ever comes out of a switch.  It holds where a rule swallows them all. *)
 NothingForwarded == \A l \in SwitchEgress : promised[l] = 0

@@ -26,8 +26,8 @@ OneProcessorIdleBeacons == Environment = "C" => NothingPassedOver
 FirstSwitchFillsBarrier ==
   [][~ HostFills =>
        \A l \in HostEgress :
-         /\ \A i \in DOMAIN Put(l) : IsData(Put(l)[i]) => Put(l)[i].barrier = Absent
+         /\ \A i \in Added(l) : IsData(channel'[l][i]) => channel'[l][i].barrier = Absent
          /\ Len(channel'[l]) < Len(channel[l]) /\ IsData(Head(channel[l])) =>
               /\ newest'[l] = DataBarrier(Head(channel[l]).timestamp)
-              /\ \A k \in SwitchEgress : \A i \in DOMAIN Put(k) : Put(k)[i].barrier # Absent]_vars
+              /\ \A k \in SwitchEgress : \A i \in Added(k) : channel'[k][i].barrier # Absent]_vars
 =============================================================================

@@ -60,12 +60,12 @@ IdleSpec == IdleInit /\ [][IdleNext]_idleVars /\ WF_idleVars(IdleProgress)
 -----------------------------------------------------------------------------
 (* TO-ENV-C: data messages carry barriers, and a beacon leaves an idle link only. *)
 BeaconsOnlyWhenIdle ==
-  [][\A l \in Link : \A i \in DOMAIN Put(l) :
-       /\ IsData(Put(l)[i]) => Put(l)[i].barrier # Absent
-       /\ ~ IsData(Put(l)[i]) => idle[l] >= Interval]_idleVars
+  [][\A l \in Link : \A i \in Added(l) :
+       /\ IsData(channel'[l][i]) => channel'[l][i].barrier # Absent
+       /\ ~ IsData(channel'[l][i]) => idle[l] >= Interval]_idleVars
 
 (* Reachability: TLC must refute it.  A beacon leaves a host while another link of it is busy. *)
 BusyElsewhereReach ==
-  [][\A l \in HostEgress : \A i \in DOMAIN Put(l) :
-       IsData(Put(l)[i]) \/ IdleOf(l[1]) >= Interval]_idleVars
+  [][\A l \in HostEgress : \A i \in Added(l) :
+       IsData(channel'[l][i]) \/ IdleOf(l[1]) >= Interval]_idleVars
 =============================================================================

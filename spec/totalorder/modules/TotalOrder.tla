@@ -59,13 +59,14 @@ Deliver(r, h, n) ==
   /\ delivered' = [delivered EXCEPT ![r] = Append(@, m)]
   /\ UNCHANGED sent
 
-(* It only keeps plain TLC from calling the end of a bounded time a deadlock. *)
+(* It only keeps plain TLC from calling the end of a bounded time a deadlock.  It comes first, as it is *)
+(* what most steps of a module that refines this one are, and TLC looks no further then.               *)
 Rest == UNCHANGED vars
 
 Next ==
+  \/ Rest
   \/ \E h \in Host : \E receivers \in Destinations[h], t \in Time : Scatter(h, t, receivers)
   \/ \E r \in Host, h \in Host : \E n \in DOMAIN sent[h] : Deliver(r, h, n)
-  \/ Rest
 
 Spec == Init /\ [][Next]_vars
 -----------------------------------------------------------------------------
