@@ -240,10 +240,10 @@ class History:
                 if self.sessions(client, row).is_present and self.sure_level(publish, one, row) >= 1:
                     yield publish, client, one
 
-    def in_force(self, client: int, publish: Box, row: int) -> list[Subscription]:
-        """The client's subscriptions that match, and may have been in force since the publish."""
-        found = self.subscriptions(row, publish.given["topic"])
-        return [one for node, one in found if node == client and one.may_until() >= publish.ns]
+    def in_force(self, client: int, topic: int, since_ns: int, row: int) -> list[Subscription]:
+        """The client's subscriptions that match the topic, and may have been in force at that time or later."""
+        found = self.subscriptions(row, topic)
+        return [one for node, one in found if node == client and one.may_until() >= since_ns]
 
     def copies(self, client: int, publish: Box, row: int) -> list[Got]:
         """The client's deliveries of the message before the row, without those of retained messages."""
@@ -290,7 +290,7 @@ def _is_right(history: History, got: Got) -> bool:
         return False
     if any(publish.given[name] != got.told[name] for name in ("topic", "digest")):
         return False
-    mine = history.in_force(got.client, publish, got.row)
+    mine = history.in_force(got.client, publish.given["topic"], publish.ns, got.row)
     if got.told["again"] == 1 or history.is_kept(got):
         return bool(mine)
     connection = history.sessions(got.client, got.row).connection
@@ -349,11 +349,7 @@ def _is_at_its_level(history: History, got: Got) -> bool:
     publish = history.of(got)
     if publish is None:
         return True
-    may = [
-        one
-        for client, one in history.subscriptions(got.row, got.told["topic"])
-        if client == got.client and one.may_until() >= publish.ns
-    ]
+    may = history.in_force(got.client, got.told["topic"], publish.ns, got.row)
     if not may:
         return True
     published, level = publish.given["level"], got.told["level"]

@@ -122,7 +122,7 @@ def _is_odd(history: History, got: Got) -> bool:
 
 def _has_several(history: History, client: int, publish: Box, row: int) -> bool:
     """Whether several copies may be the client's: which of them came, and was acknowledged, nobody can tell."""
-    return of_its_own(history.in_force(client, publish, row)) > 1
+    return of_its_own(history.in_force(client, publish.given["topic"], publish.ns, row)) > 1
 
 
 def acknowledged(history: History, got: Got, row: int) -> int:
@@ -151,14 +151,15 @@ def _is_ahead(history: History, got: Got, publish: Box) -> bool:
         if not any(history.sure_level(other, one, row) == level for one in mine):
             continue
         before = history.copies(got.client, other, row)
-        several = _has_several(history, got.client, other, row)
-        if not before or (_is_to_come_again(history, before[-1], row) and not several):
+        if not before or _is_to_come_again(history, before[-1], other, row):
             return True
     return False
 
 
-def _is_to_come_again(history: History, got: Got, row: int) -> bool:
-    """Whether it came at level 1 on an earlier connection, and was surely not acknowledged there."""
+def _is_to_come_again(history: History, got: Got, publish: Box, row: int) -> bool:
+    """Whether its last copy came at level 1 on an earlier connection, and was surely not acknowledged there."""
+    if _has_several(history, got.client, publish, row):
+        return False
     ended = history.sessions(got.client, got.row).connection < history.sessions(got.client, row).connection
     return ended and got.told["level"] == 1 and acknowledged(history, got, row) == 0
 
@@ -169,8 +170,7 @@ def _is_not_again(history: History, end: int) -> bool:
         if history.sure_level(publish, one, end) != 1 or history.crash_ns(end) >= publish.ns:
             continue
         before = history.copies(client, publish, end)
-        several = _has_several(history, client, publish, end)
-        if before and _is_to_come_again(history, before[-1], end) and not several:
+        if before and _is_to_come_again(history, before[-1], publish, end):
             return True
     return False
 
