@@ -199,8 +199,8 @@ def classes_listed(corpus: Path) -> dict[int, RunClass]:
     for one in _read(corpus, _Listing).runs:
         own = RunClass(one.kind, one.family, one.faults > 0, one.failures > 0, bool(one.source), bytes(one.parameters))
         found[one.run] = known.setdefault(own, own)
-    for parameters in {own.parameters for own in known}:
-        with _told_of_manifest(corpus / MANIFEST):
+    with _told_of_manifest(corpus / MANIFEST):
+        for parameters in {own.parameters for own in known}:
             msgspec.json.decode(parameters, type=dict[str, Parameter])
     return found
 

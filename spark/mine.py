@@ -151,8 +151,8 @@ def _summaries(protocol: str, every: Sequence[PartFindings]) -> Iterable[ClauseS
         names.setdefault(check.clause, check.name)
     for clause, name in names.items():
         own = [found.tallies[clause] for found in every if clause in found.tallies]
-        counts = [sum(column) for column in zip(*(tally.runs for tally in own), strict=True)]
-        runs = {verdict: count for verdict, count in zip(VERDICTS, counts, strict=False) if count}
+        counts = ((verdict, sum(tally.runs[at] for tally in own)) for at, verdict in enumerate(VERDICTS))
+        runs = {verdict: count for verdict, count in counts if count}
         order = (Verdict.FAIL, Verdict.PASS, Verdict.INCONCLUSIVE)
         verdict = next((verdict for verdict in order if verdict in runs), Verdict.NOT_APPLICABLE)
         decided = verdict in (Verdict.FAIL, Verdict.PASS)

@@ -53,10 +53,11 @@ class Needs:
 
     def sentence(self) -> str:
         """How to install all of it."""
-        ways = [f"install {_listed(self.pypi)} of PyPI into this environment"] if self.pypi else []
-        ways += [f"{_listed(self.debian)} of Debian (apt-get install {' '.join(self.debian)})"] if self.debian else []
-        if ways and not self.pypi:
-            ways[0] = f"install {ways[0]}"
+        packages = [f"{_listed(self.pypi)} of PyPI into this environment"] if self.pypi else []
+        packages += (
+            [f"{_listed(self.debian)} of Debian (apt-get install {' '.join(self.debian)})"] if self.debian else []
+        )
+        ways = [f"install {', and '.join(packages)}"] if packages else []
         commands = [*Needs(npm=self.npm)._commands(), *(package.command(version) for package, version in self.beside)]
         ways += [f"run {' '.join(command)}" for command in commands]
         return ", and ".join(ways)
