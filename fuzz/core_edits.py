@@ -20,6 +20,7 @@ _SIMPLE = (ast.Expr, ast.Assign, ast.AugAssign, ast.AnnAssign, ast.Delete)
 _NO_EFFECT = ("assert_never", "super().__init__")  # or none that a mutant could do without
 # Calls that do the same when repeated.
 _IDEMPOTENT = ("add", "discard", "update", "clear", "allow", "heapify")
+_CHANGE = "change"  # of checks/tables.py: it gives a field of a table another value
 
 
 def edits_of(function: ast.FunctionDef, records: Records = MappingProxyType({})) -> Iterator[Edit]:
@@ -84,8 +85,19 @@ def _is_idempotent(statement: ast.stmt) -> bool:
     """By the name of the call; `pop` with a default is idempotent, too."""
     assert isinstance(statement, ast.Expr)
     assert isinstance(statement.value, ast.Call)
-    called = ast.unparse(statement.value.func).rpartition(".")[2]
-    return called in _IDEMPOTENT or (called == "pop" and len(statement.value.args) == 2)
+    called = ast.unparse(statement.value.func)
+    last = called.rpartition(".")[2]
+    return called == _CHANGE or last in _IDEMPOTENT or (last == "pop" and len(statement.value.args) == 2)
+
+
+def _changed(statement: ast.stmt) -> tuple[str, str] | None:
+    """The table and the field that it changes, where it does nothing else and reads none."""
+    called = ast.unparse(statement).partition("(")[0] if _is_call(statement) else ""
+    if called != _CHANGE or not isinstance(statement, ast.Expr) or not isinstance(statement.value, ast.Call):
+        return None
+    table, slot, number, value = statement.value.args
+    reads = any(isinstance(node, ast.Call) for part in (slot, value) for node in ast.walk(part))
+    return None if reads else (ast.unparse(table), ast.unparse(number))
 
 
 def _bound_once(function: ast.FunctionDef) -> frozenset[str]:
@@ -103,7 +115,8 @@ def _may_change_places(one: ast.stmt, other: ast.stmt, bound: frozenset[str]) ->
     if read & _written_names(one) & bound:
         return False
     if _is_call(one) or _is_call(other):
-        return True
+        first, second = _changed(one), _changed(other)
+        return first is None or second is None or first == second
     return bool(_written(one) & _used(other) or _written(other) & _used(one))
 
 

@@ -1,9 +1,9 @@
 """Judge mutants: checks, oracles and premises with one change in their source, tried on traces with a known verdict.
 
 First come the labelled traces of `conformance/traces`, also with nodes, links and names renumbered; then the
-reference's runs of all cases, which are complete and have their clauses at stake; then both, damaged in one place by a
-seed, and the small histories that a protocol draws, where checks and oracles agree. Checks run in plain Python: nothing
-is compiled.
+reference's runs of all cases, which are complete and have their clauses at stake, and traces at the edge of what puts a
+clause at stake (`stakes`); then both, damaged in one place by a seed, and the small histories that a protocol draws,
+where checks and oracles agree. Checks run in plain Python: nothing is compiled.
 """
 
 from __future__ import annotations
@@ -30,6 +30,7 @@ from scatterproof.conformance.protocol import Plugin
 from scatterproof.fuzz.core_mutants import CoreMutant
 from scatterproof.fuzz.damages import damaged, draw_edit, kept, renamed, renumbered, trace_files
 from scatterproof.fuzz.protocol import load
+from scatterproof.fuzz.stakes import staked
 from scatterproof.fuzz.trying import FAILURES, AnyBench, Given, Tried, TriedOutcome, bounded, said_of
 from scatterproof.spec import trace_ndjson
 from scatterproof.spec.errors import BadInput
@@ -139,6 +140,7 @@ class JudgeBench(AnyBench[Known]):
                     self.parted.append(title)
                 else:
                     self.known.append(again)
+            self.known += [self._look(*one) for one in staked(name)]
             own = (*self.known[: 2 * len(labelled) : 2], *(one for one in self.known if one.name in titles))
             self.judges_of = self._touched([one.trace for one in own if not one.checks.refused])
         blocks = reduce(or_, (known.blocks for known in self.known), 0)

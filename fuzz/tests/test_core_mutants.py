@@ -102,6 +102,22 @@ def test_what_a_comprehension_binds_is_read_by_no_other_statement() -> None:
     assert not [text for name, text in changed(source) if name == "exchange"]
 
 
+@pytest.mark.parametrize(
+    ("second", "matters"),
+    [
+        ("change(table, slot, LAST, now)", False),
+        ("change(other, slot, FIRST, now)", False),
+        ("change(table, other, FIRST, now)", True),
+        ("change(table, slot, LAST, field(table, slot, FIRST))", True),
+        ("forget(table)", True),
+    ],
+)
+def test_changes_of_two_fields_may_come_in_any_order_and_twice(second: str, matters: bool) -> None:
+    found = changed(f"def f(table, other, slot, now):\n    change(table, slot, FIRST, now)\n    {second}")
+    assert ("exchange" in {name for name, _ in found}) is matters
+    assert [text for name, text in found if name == "repeat" and "change" in text.split("\n")[-1]] == []
+
+
 MATCH = """
 def take(self, event: Event) -> int:
     match event:

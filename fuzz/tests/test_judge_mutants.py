@@ -15,7 +15,7 @@ from scatterproof.conformance import case
 from scatterproof.conformance import protocol as conformance_protocol
 from scatterproof.conformance.broadcast.view import label
 from scatterproof.conformance.judge import judge_by_oracles
-from scatterproof.fuzz import damages, judging
+from scatterproof.fuzz import damages, judging, stakes
 from scatterproof.fuzz.core_mutants import CoreMutant, functions_of, modules_of, mutants_of, within
 from scatterproof.fuzz.damage_search import DamageSearch
 from scatterproof.fuzz.damages import (
@@ -41,6 +41,7 @@ from scatterproof.fuzz.judging import (
     judge_areas,
 )
 from scatterproof.fuzz.protocol import load
+from scatterproof.fuzz.stakes import staked, stakes_of
 from scatterproof.fuzz.survivors import triage
 from scatterproof.fuzz.trying import Tried, TriedOutcome
 from scatterproof.spec import trace_ndjson
@@ -152,6 +153,28 @@ def test_checks_and_oracles_say_the_same_of_the_damaged_traces_that_are_kept(nam
     for title, trace in kept(name):
         said = by_checks(trace, ())
         assert said.refused or said.broken == by_oracles(plugin, trace).broken, title
+
+
+@pytest.mark.parametrize("name", sorted(protocols()))
+def test_clauses_are_at_stake_where_a_reader_says_so(name: str) -> None:
+    plugin, idle = conformance_protocol.load(name), stakes_of(name).idle
+    for title, trace, clauses in staked(name):
+        said = by_checks(trace, clauses)
+        assert not said.refused, title
+        assert said.idle == set(idle.get(title, ())), title
+        assert said.broken == by_oracles(plugin, trace).broken, title
+        assert not {clause.rstrip("?") for clause, _ in said.broken} & set(clauses), title
+
+
+def test_what_is_said_of_a_trace_that_is_not_there_is_told(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    path = tmp_path / "at_stake.toml"
+    monkeypatch.setattr(stakes, "stakes_file", lambda name: path)
+    path.write_text('[idle]\n"PS-ORDER.none: delete 1" = ["PS-ORDER"]\n')
+    with pytest.raises(BadInput, match=f"{path}: PS-ORDER.none: delete 1: .*; take it out"):
+        list(staked("pubsub"))
+    path.write_text("[silent]\n")
+    with pytest.raises(BadInput, match=f"{path}: .*; give clauses for each trace below"):
+        stakes_of("pubsub")
 
 
 def test_an_edit_is_the_same_for_a_seed_and_can_be_done() -> None:
