@@ -16,10 +16,13 @@ from scatterproof.conformance.pubsub.records import (
     EXPIRY_NS,
     FOREVER,
     KEPT,
+    OK,
+    OUTCOME,
     RETAIN,
     RETURNED_NS,
     SUBSCRIBE,
     TOPIC,
+    UNKNOWN,
     DeliveredRow,
     Known,
 )
@@ -37,12 +40,14 @@ from scatterproof.spec.trace import Kind, Order
         "{node} gets message {found} of {sender} marked as kept once more than the {expected} times that it subscribed",
     ),
     derived=(knowledge,),
-    asked=Table(2, 4),
+    asked=Table(2, 5),
     marked=Table(3, 2),
 )
 def retained_comes_once(
     kind: int,
     call: int,
+    operation: int,
+    outcome: int,
     filter: int,
     group: int,
     got: DeliveredRow,
@@ -50,20 +55,23 @@ def retained_comes_once(
     asked: TableState,
     marked: TableState,
 ) -> Outcome:
-    """asked: by client and filter: both, the number of subscribes that share nothing, and when the last one returned,
-    in ns; FOREVER while it has not returned.
+    """asked: by client and filter: both, the number of subscribes that share nothing, when the last one returned, in
+        ns, FOREVER while it has not, and the number of that call. Where one never returned, or with an unknown outcome,
+        it may take effect at any later time: FOREVER and -1.
     marked: by client, publisher and number: how often the message came marked as kept, and the row of the first time.
     """
     if kind == CALLED:
         if call == SUBSCRIBE and group <= 0:
             slot = find(asked, (got.node, filter))
-            times = 0 if slot < 0 else field(asked, slot, TIMES)
-            put(asked, (got.node, filter), (got.node, filter, times + 1, FOREVER))
+            times, within = 0, operation
+            if slot >= 0:
+                times = field(asked, slot, TIMES)
+                within = -1 if field(asked, slot, LAST_NS) == FOREVER else operation
+            put(asked, (got.node, filter), (got.node, filter, times + 1, FOREVER, within))
         return SILENT
     if kind == RETURNED:
-        for slot in range(room(asked)):
-            mine = field(asked, slot, ASKED_BY) == got.node
-            if mine and call == SUBSCRIBE and field(asked, slot, LAST_NS) == FOREVER:
+        for slot in range(room(asked) if outcome != UNKNOWN else 0):
+            if field(asked, slot, ASKED_BY) == got.node and field(asked, slot, WITHIN) == operation:
                 change(asked, slot, LAST_NS, got.time_ns)
         return SILENT
     one = find(known.messages, (got.sender, got.number))
@@ -92,7 +100,7 @@ def retained_comes_once(
     return HOLDS
 
 
-ASKED_BY, ASKED_FOR, TIMES, LAST_NS = range(4)
+ASKED_BY, ASKED_FOR, TIMES, LAST_NS, WITHIN = range(5)
 
 
 @check(
@@ -113,8 +121,8 @@ def expired_is_not_delivered(kind: int, flags: int, got: DeliveredRow, known: Kn
     if one < 0 or own < 0 or field(known.clients, own, CONNECTION) == 0 or is_kept(known.messages, one, got.retain):
         return SILENT
     expiry_ns, returned_ns = field(known.messages, one, EXPIRY_NS), field(known.messages, one, RETURNED_NS)
-    if expiry_ns <= 0 or returned_ns == FOREVER:
-        return SILENT
+    if expiry_ns <= 0 or field(known.messages, one, OUTCOME) != OK:
+        return SILENT  # what is published at an unknown time may be published at any later one
     away = field(known.clients, own, AWAY_BEFORE) < field(known.messages, one, CALLED_NS)
     if away and field(known.clients, own, CONNECT_NS) > returned_ns + expiry_ns + UNIT_NS:
         return violated(0, 0, got.number, field(known.messages, one, AT))

@@ -16,7 +16,7 @@ def retained_comes_once(trace: Trace) -> set[int]:
 
 def _is_due(history: History, got: Got) -> bool:
     """Whether the message was published to be kept, a subscribe of the client that shares nothing returned after that
-    or is open, and no more copies came than such subscribes were called."""
+    or may still take effect, and no more copies came than such subscribes were called."""
     publish = history.of(got)
     if publish is None:
         return True
@@ -44,10 +44,12 @@ def _asked(history: History, got: Got, publish: Box) -> list[Box]:
 
 
 def _came_since(history: History, got: Got) -> bool:
-    """Whether such a subscribe of the client returned after the publish, or was open: only then the copy counts."""
+    """Whether such a subscribe of the client returned after the publish, was open, or may take effect later: only then
+    the copy counts."""
     publish = history.of(got)
     return publish is not None and any(
-        box.over is None or box.over > got.row or box.over_ns >= publish.ns for box in _asked(history, got, publish)
+        box.end(got.row) in (None, Outcome.UNKNOWN) or box.over_ns >= publish.ns
+        for box in _asked(history, got, publish)
     )
 
 
@@ -63,7 +65,9 @@ def _is_too_late(history: History, got: Got) -> bool:
     """Whether the message had expired by more than a second when the client's last connection began, and the client had
     left before the message was published."""
     publish = history.of(got)
-    if publish is None or publish.given["expiry_ns"] <= 0 or history.is_kept(got) or publish.end(got.row) is None:
+    if publish is None or publish.given["expiry_ns"] <= 0 or history.is_kept(got):
+        return False
+    if publish.end(got.row) is not Outcome.OK:
         return False
     connects = (CallName.CONNECT, CallName.DISCONNECT)
     mine = [box for box in history.boxes if box.client == got.client and box.call in connects and box.row < got.row]

@@ -2,16 +2,16 @@
 
 A subscription is surely in force from the return of its subscribe to the call of its unsubscribe. It may be in force
 from the call of its subscribe to the return of its unsubscribe. After a subscribe of unknown outcome it always may be;
-after such an unsubscribe it never surely is; an unsubscribe that is refused ends nothing. Where a session does not
-outlive its connection, its subscriptions are surely in force until the call that ends the connection, and may be until
-the next connect returns.
+after such an unsubscribe it never surely is; an unsubscribe that is refused ends nothing. A call in which its client
+crashes is of unknown outcome. Where a session does not outlive its connection, its subscriptions are surely in force
+until the call that ends the connection, and may be until the next connect returns.
 """
 
 from __future__ import annotations
 
 from numba.extending import register_jitable
 
-from scatterproof.conformance.checks.kinds import CALLED, DELIVERED, RETURNED
+from scatterproof.conformance.checks.kinds import CALLED, CRASHED, DELIVERED, RETURNED
 from scatterproof.conformance.checks.step import Bins, Cell, State, Table, TableState, derive
 from scatterproof.conformance.checks.tables import change, field, find, put, room, used
 from scatterproof.conformance.pubsub.records import (
@@ -81,7 +81,7 @@ from scatterproof.conformance.pubsub.records import (
 )
 from scatterproof.spec.trace import Kind
 
-KINDS = (Kind.CALLED, Kind.RETURNED, Kind.DELIVERED, Kind.ENDED)
+KINDS = (Kind.CALLED, Kind.RETURNED, Kind.DELIVERED, Kind.CRASHED, Kind.ENDED)
 
 
 @register_jitable
@@ -264,6 +264,7 @@ def knowledge(
     kind: int,
     node: int,
     time_ns: int,
+    link: int,
     sender: int,
     number: int,
     digest: int,
@@ -298,6 +299,8 @@ def knowledge(
     if kind == CALLED:
         given = (topic, filter, level, digest, session, retain, group, expiry_ns)
         note_called(position, node, time_ns, call, operation, given, book)
+    elif kind == CRASHED and link < 0:  # otherwise a link was cut
+        last[LAST_KIND], last[LAST_NODE], last[LAST_NS], last[LAST_OUTCOME] = RETURNED, node, time_ns, UNKNOWN
     elif kind in (DELIVERED, RETURNED):
         last[LAST_KIND], last[LAST_NODE], last[LAST_NS], last[LAST_POSITION] = kind, node, time_ns, position
         last[LAST_SENDER], last[LAST_NUMBER], last[LAST_TOPIC] = sender, number, topic
@@ -305,9 +308,9 @@ def knowledge(
 
 
 @derive(kinds=(Kind.CRASHED,), crash_ns=Cell(NEVER))
-def crashes(time_ns: int, link: int, crash_ns: State) -> None:
+def crashes(time_ns: int, node: int, link: int, appliances: int, crash_ns: State) -> None:
     """crash_ns: when a broker was killed last, NEVER before the first time."""
-    if link < 0:  # otherwise a link was cut
+    if link < 0 and node < appliances:
         crash_ns[0] = time_ns
 
 

@@ -31,7 +31,8 @@ class Box:
 
     given: its row, with its arguments.
     row, ns: the position of that row, and its time in ns.
-    over, over_ns, outcome: position and time of its return, and its outcome; None, 0 and None while it is open.
+    over, over_ns, outcome: position and time of its return, and its outcome; None, 0 and None while it is open. One in
+        which its client crashes ends there, and its outcome is unknown.
     """
 
     client: int
@@ -168,6 +169,7 @@ class History:
     def __init__(self, trace: Trace) -> None:
         given = Parameters("pubsub", trace.header.parameters)
         topics, filters = str(given["topics"]).split("\n"), str(given["filters"]).split("\n")
+        self._appliances = given.number("appliances")
         self._words, self._topics, self._filters = Vocabulary(str(given["grammar"]), topics, filters), topics, filters
         self.boxes: list[Box] = []
         self.got: list[Got] = []
@@ -179,9 +181,10 @@ class History:
                 box = Box(client=node, call=CALLS[row["call"]], given=row, row=position, ns=row["time_ns"])
                 inside[node] = box
                 self.boxes.append(box)
-            elif row["kind"] == Kind.RETURNED:
-                box = inside.pop(node)
-                box.over, box.over_ns, box.outcome = position, row["time_ns"], Outcome(row["outcome"])
+            elif row["kind"] == Kind.RETURNED or (row["kind"] == Kind.CRASHED and row["link"] < 0 and node in inside):
+                box, ended = inside.pop(node), row["kind"] == Kind.RETURNED
+                box.over, box.over_ns = position, row["time_ns"]
+                box.outcome = Outcome(row["outcome"]) if ended else Outcome.UNKNOWN
             elif row["kind"] == Kind.DELIVERED:
                 self.got.append(Got(row=position, client=node, told=row))
 
@@ -218,8 +221,8 @@ class History:
 
     def crash_ns(self, row: int) -> int:
         """When a broker was killed last up to this row, in ns; LEAST where it never was."""
-        killed = (one for one in self.rows[: row + 1] if one["kind"] == Kind.CRASHED and one["link"] < 0)
-        return max((one["time_ns"] for one in killed), default=LEAST)
+        crashed = (one for one in self.rows[: row + 1] if one["kind"] == Kind.CRASHED and one["link"] < 0)
+        return max((one["time_ns"] for one in crashed if one["node"] < self._appliances), default=LEAST)
 
     def sure_level(self, publish: Box, one: Subscription, row: int) -> int:
         """The lowest level at which the message must come for the subscription, which matches; -1 where it need not

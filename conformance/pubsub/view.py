@@ -30,6 +30,7 @@ from scatterproof.conformance.pubsub.records import (
     REQUEST,
     SURE_FROM,
     TOPIC,
+    UNKNOWN,
     WANT,
     Book,
     Known,
@@ -71,8 +72,8 @@ class View:
             given = *what, told["session"], told["retain"], told["group"], told["expiry_ns"]
             note_called(0, node, time_ns, told["call"], told["operation"], given, self._book)
             self._forget()
-        elif kind == Kind.RETURNED:
-            learn_returned(node, time_ns, told["outcome"], self._book)
+        elif kind == Kind.RETURNED or (kind == Kind.CRASHED and told["link"] == ABSENT):
+            learn_returned(node, time_ns, told["outcome"] if kind == Kind.RETURNED else UNKNOWN, self._book)
         elif kind == Kind.DELIVERED:
             self._here = node, name
             if find(self._book[0], name) >= 0:

@@ -69,8 +69,8 @@ class _Rows:
     def told(self) -> Iterator[tuple[int, str]]:
         """The positions and tuples of the rows that are read."""
         for position, row in enumerate(self._rows):
-            if is_gone(row):
-                self._inside.pop(row["node"], None)
+            if is_gone(row) and row["node"] in self._inside:
+                yield position, tla_sequence(map(_written, self._left(row["node"], self._times[row["time_ns"]])))
             if row["kind"] == Kind.SENT and row["sender"] == row["node"] and row["packet"] == NAMES.packets["request"]:
                 self._asked[row["node"]] = row["operation"]
             if row["kind"] in self._kinds and (told := self._tuple(position, row)) is not None:
@@ -119,6 +119,11 @@ class _Rows:
         if call != CALLS.get(row["call"]) or row["outcome"] not in tuple(Outcome):
             raise CannotRun(f"row {position}: a call returns that was not made, or without an outcome")
         return ("returned", now, client, call, about, _outcome(row), _named(row["operation"]))
+
+    def _left(self, node: int, now: int) -> Told:
+        """The call in which its client crashes: of unknown outcome, and no answer to call 0 says another."""
+        call, about, _ = self._inside.pop(node)
+        return ("returned", now, self._clients[node], call, about, Outcome.UNKNOWN.name.lower(), 0)
 
     def _content(self, row: Columns) -> tuple[int, int, int]:
         """Topic, level and digest of a message."""
