@@ -10,6 +10,7 @@ from scatterproof.conformance.network.run import MakeNode
 from scatterproof.fuzz.protocol import FuzzPlugin, RuleGroup
 from scatterproof.fuzz.pubsub.areas import AREAS
 from scatterproof.fuzz.pubsub.breaks import BREAKS
+from scatterproof.fuzz.pubsub.drawn import drawn_history
 from scatterproof.fuzz.pubsub.mutants import MUTANTS
 from scatterproof.fuzz.pubsub.on_model import ON_MODEL
 from scatterproof.fuzz.pubsub.strategies import drawn
@@ -43,4 +44,5 @@ PLUGIN = FuzzPlugin(
     shrinking=60,
     breaks=BREAKS,
     areas=AREAS,
+    history=drawn_history,
 )
