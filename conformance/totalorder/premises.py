@@ -32,10 +32,12 @@ DATA = int(PacketKind.DATA)
         "have the harness record submissions",
         "scattering {found} was submitted where {expected} is the next of the node; count from 1, each in one "
         "go; have the harness record submissions",
+        "scattering {found} was submitted with two messages for {receiver}; give each receiver one",
     ),
     submitted=PerPair(0),
     scatterings=PerNode(0),
     going_on=PerNode(0),
+    last_for=PerPair(0),
 )
 def submissions_are_counted(
     kind: int,
@@ -49,9 +51,13 @@ def submissions_are_counted(
     submitted: State,
     scatterings: State,
     going_on: State,
+    last_for: State,
 ) -> Outcome:
     """A submission's messages are numbered per sender and receiver, scatterings per sender, both from 1 without gaps;
-    the rows of a scattering are not mixed with others of its sender."""
+    the rows of a scattering are not mixed with others of its sender, and no two are for one receiver.
+
+    last_for: by sender and receiver, the last scattering with a message.
+    """
     if kind == SENT:
         going_on[node] = 0
         return SILENT
@@ -61,8 +67,9 @@ def submissions_are_counted(
     submitted[pair] += 1
     if number != submitted[pair]:
         return violated(1, submitted[pair], number, -1)
+    repeated, last_for[pair] = scattering == last_for[pair], scattering
     if going_on[node] and scattering == scatterings[node]:
-        return HOLDS
+        return violated(3, 0, scattering, -1) if repeated else HOLDS
     scatterings[node] += 1
     going_on[node] = 1
     if scattering != scatterings[node]:
