@@ -35,7 +35,7 @@ def scattering_is_all_or_nothing(trace: Trace) -> set[int]:
         return set()
     staying = _staying(whole, end)
     delivered = {(event.sender, event.node, event.number) for event in whole.delivered}
-    came = {(event.sender, event.node, event.number) for event in whole.arrived if event.is_data}
+    came = {event.key for event in whole.arrived if event.is_data and event.node == event.receiver}
     for copies in _scatterings(whole):
         answers = {copy.key in delivered for copy in copies if copy.receiver in staying}
         lost = [copy for copy in copies if copy.key not in came | delivered and not _knows(whole, copy)]
