@@ -29,14 +29,15 @@ from scatterproof.conformance.totalorder.ingress_barriers import (
     lowest_at,
     lowest_barrier,
 )
-from scatterproof.conformance.totalorder.outstanding import is_resent, outstanding_messages
+from scatterproof.conformance.totalorder.outstanding import outstanding_messages
+from scatterproof.conformance.totalorder.packets import is_given, is_node, is_own_data, is_recall, names_failed
 from scatterproof.conformance.totalorder.rows import LossRegisters, Net, Row, SilentLinks
 from scatterproof.conformance.totalorder.silent_links import live_lowest, silences
 from scatterproof.spec.topology import Role
-from scatterproof.spec.totalorder.messages import ANSWER, NO_BARRIER, NOT_SPOKEN, PacketKind
+from scatterproof.spec.totalorder.messages import NO_BARRIER, NOT_SPOKEN, PacketKind
 from scatterproof.spec.trace import ABSENT, Kind, Order
 
-DATA, NOTICE = int(PacketKind.DATA), int(PacketKind.NOTICE)
+DATA = int(PacketKind.DATA)
 MAX_TIMESTAMP = (1 << 63) - 1
 
 
@@ -135,24 +136,20 @@ def ack_barrier_promise_holds(
 
     in_flight, lowest, given: see `has_left`.
     """
-    if not net.loses:
-        return SILENT
     if row.kind == CRASHED:
         if row.link == ABSENT:
             stopped[row.node] = 1
         return SILENT
-    known = row.packet == DATA and 0 <= row.sender < net.node_count and 0 <= row.receiver < net.node_count
-    told = row.packet == NOTICE and net.failure_timeout_ns > 0
     if row.kind == ARRIVED:
-        if (known or (told and 0 < row.number < ANSWER)) and row.receiver == row.node:
+        if row.receiver == row.node and (row.packet == DATA or is_recall(row, net)):
             slot = find(in_flight, (row.sender, row.receiver, row.number, row.timestamp))
             if slot >= 0:
                 remove(in_flight, slot)
         return SILENT
-    if told and row.number == 0 and 0 <= row.sender < net.node_count:
+    if names_failed(row, net):
         stopped[row.sender] = 1
     outcome = SILENT
-    if known and row.sender == row.node and not is_resent(row.flags):
+    if is_given(row) and is_node(row.receiver, net):
         has_left(row, in_flight, lowest, given)
         bound, bound_at = highest_on_route(highest, highest_at, net, row.sender, row.receiver)
         if bound_at >= 0 and row.timestamp <= bound and not (net.failure_timeout_ns and stopped[row.sender]):
@@ -186,11 +183,8 @@ def ack_barrier_below_outstanding(
 ) -> Outcome:
     """A host's ack barrier on a link is strictly below the least timestamp that it put there and that no
     acknowledgement covers yet. It never falls, and no message that the host puts there later is at or below it."""
-    if not net.loses:
-        return SILENT
     outcome = SILENT
-    given = row.packet == DATA and row.node == row.sender and not is_resent(row.flags)
-    if given and highest_at[row.link] >= 0 and row.timestamp <= highest[row.link]:
+    if is_given(row) and highest_at[row.link] >= 0 and row.timestamp <= highest[row.link]:
         outcome = violated(2, highest[row.link], row.timestamp, highest_at[row.link])
     elif row.ack_barrier != NO_BARRIER:
         if highest_at[row.link] >= 0 and row.ack_barrier < highest[row.link]:
@@ -231,10 +225,8 @@ def idle_ack_barrier_rises(
     promised: by host, the greatest barrier sent, in ns.
     recalls: by host, whether it has recalled anything.
     """
-    if not net.loses:
-        return SILENT
     outcome = SILENT
-    if row.packet == NOTICE and row.node == row.sender and 0 < row.number < ANSWER:
+    if is_recall(row, net) and row.node == row.sender:
         recalls[row.node] = 1
     if row.ack_barrier != NO_BARRIER and least_at[row.link] < 0:
         now = adjusted(row.clock_ns, adjustment[row.node])
@@ -249,7 +241,7 @@ def idle_ack_barrier_rises(
             outcome = SILENT if recalls[row.node] else violated(0, due, row.ack_barrier, -1)
         elif row.ack_barrier > due and known and not net.causal:
             outcome = violated(1, due, row.ack_barrier, -1)
-    if row.packet == DATA and row.node == row.sender:
+    if is_own_data(row):
         last[row.node] = max(last[row.node], row.timestamp)
     last[row.node] = max(last[row.node], row.ack_barrier)
     promised[row.node] = max(promised[row.node], row.barrier)
@@ -276,7 +268,7 @@ def switch_ack_barrier_is_minimum(
     late, it is at or below that. Where failures are handled, links that the switch may have given up need not count, or
     may count as they did then."""
     first, last = net.feeds_first[row.link], net.feeds_first[row.link + 1]
-    if not net.loses or row.ack_barrier == NO_BARRIER or first == last:
+    if row.ack_barrier == NO_BARRIER or first == last:
         return SILENT
     if net.failure_timeout_ns:
         bound = live_lowest(losses.newest_ack, silent.live, net.feeds_links, first, last)

@@ -24,6 +24,7 @@ from scatterproof.conformance.checks.step import (
 )
 from scatterproof.conformance.checks.tables import change, field, find, put, remove, room, used
 from scatterproof.conformance.totalorder.host_clocks import ADJUST, ADJUSTED, GREATEST, adjusted, adjustments
+from scatterproof.conformance.totalorder.packets import is_node
 from scatterproof.conformance.totalorder.rows import Net, Row
 from scatterproof.conformance.totalorder.sending_checks import FIRST, due_barrier, place_in_scattering
 from scatterproof.spec.topology import Role
@@ -96,12 +97,10 @@ def receiver_returns_aligned_maximum(row: Row, net: Net, collected: TableState) 
     collected: (receiver, sender) -> (receiver, timestamp, clock at arrival, number, whether answered, position, whether
         the sender can be answered).
     """
-    if net.adjustment_interval_ns == 0:
-        return SILENT
     if row.kind == ARRIVED:
         if row.packet == ADJUST and row.receiver == row.node and row.clock_ns >= 0:
             forget_answered(collected, row.node)
-            reached = 0 <= row.sender < net.node_count and net.next_link[row.node * net.node_count + row.sender] >= 0
+            reached = is_node(row.sender, net) and net.next_link[row.node * net.node_count + row.sender] >= 0
             put(
                 collected,
                 (row.node, row.sender),
@@ -197,14 +196,9 @@ def sender_takes_least_difference(
     begun, newest: by host, how many rounds it began, and the number of the last one.
     served, asked: as for `left_out`.
     """
-    if net.adjustment_interval_ns == 0:
-        return SILENT
     outcome = SILENT
-    pair = (
-        row.node * net.node_count + row.receiver
-        if row.node == row.sender and 0 <= row.receiver < net.node_count
-        else -1
-    )
+    own = row.node == row.sender and is_node(row.receiver, net)
+    pair = row.node * net.node_count + row.receiver if own else -1
     if row.packet == DATA and pair >= 0 and served[pair] == 0:
         served[pair] = begun[row.node] + 1
     if place == FIRST:
@@ -247,7 +241,7 @@ def adjustment_is_repeated(
     row: Row, net: Net, number_before: State, begun_before_ns: State, begun_at: State
 ) -> Outcome:
     """The numbers of one host's rounds rise, and each round begins within two intervals of the one before."""
-    if net.adjustment_interval_ns == 0 or row.packet != ADJUST or row.node != row.sender:
+    if row.packet != ADJUST or row.node != row.sender:
         return SILENT
     first, before, before_ns, at = (
         begun_at[row.node] < 0,
@@ -298,8 +292,6 @@ def adjustment_keeps_promises(
 
     last: by host, the greatest timestamp given, in ns.
     """
-    if net.adjustment_interval_ns == 0:
-        return SILENT
     outcome = SILENT
     if place == FIRST:
         due = due_barrier(NOT_SPOKEN, adjusted(last[row.node], 1), promised[row.node], ack_promised[row.node])

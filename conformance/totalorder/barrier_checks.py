@@ -16,7 +16,7 @@ from scatterproof.conformance.totalorder.ingress_barriers import (
     lowest_barrier,
     newest_barriers,
 )
-from scatterproof.conformance.totalorder.outstanding import is_resent
+from scatterproof.conformance.totalorder.packets import is_resent
 from scatterproof.conformance.totalorder.rows import Net, NewestBarriers, Row, SilentLinks
 from scatterproof.conformance.totalorder.silent_links import live_lowest, silences
 from scatterproof.spec.topology import Role

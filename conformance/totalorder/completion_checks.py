@@ -31,10 +31,11 @@ from scatterproof.conformance.totalorder.ingress_barriers import (
     lowest_barrier,
     newest_barriers,
 )
+from scatterproof.conformance.totalorder.packets import is_recall
 from scatterproof.conformance.totalorder.parameters import ENVIRONMENT_CODES
 from scatterproof.conformance.totalorder.rows import LossRegisters, Net, Row
 from scatterproof.conformance.totalorder.silent_links import stoppages
-from scatterproof.spec.totalorder.messages import ANSWER, NOT_SPOKEN, Environment, PacketKind
+from scatterproof.spec.totalorder.messages import NOT_SPOKEN, Environment, PacketKind
 from scatterproof.spec.trace import ABSENT, Kind, Order
 
 DATA, ACK, NOTICE = int(PacketKind.DATA), int(PacketKind.ACK), int(PacketKind.NOTICE)
@@ -177,12 +178,7 @@ def awaited_deliveries(
         if note_delivery(waiting, ahead, in_order, net.node_count, (row.node, row.sender, row.number)):
             delivered[0] += 1
     elif row.packet == NOTICE:
-        if (
-            net.failure_timeout_ns
-            and row.receiver == row.node
-            and 0 <= row.sender < net.node_count
-            and 0 < row.number < ANSWER
-        ):
+        if is_recall(row, net) and row.receiver == row.node:
             note_delivery(waiting, ahead, in_order, net.node_count, (row.node, row.sender, row.number))
     elif row.packet == DATA and row.receiver == row.node and net.node_is_host[row.node]:
         original = is_original(row.link, row.link_seq, row.flags, newest_data_seq, data_life)

@@ -3,12 +3,10 @@
 from __future__ import annotations
 
 from scatterproof.conformance.checks.step import PerPair, State, derive
+from scatterproof.conformance.totalorder.packets import names_failed
 from scatterproof.conformance.totalorder.rows import Net, Row
 from scatterproof.spec.topology import Role
-from scatterproof.spec.totalorder.messages import PacketKind
 from scatterproof.spec.trace import Kind
-
-NOTICE = int(PacketKind.NOTICE)
 
 
 @derive(kinds=(Kind.ARRIVED,), at=Role.HOST, told=PerPair(0), cut=PerPair(-1))
@@ -18,13 +16,7 @@ def cut_offs(row: Row, net: Net, told: State, cut: State) -> None:
     told: whether a notice came that the other has failed.
     cut: the least timestamp of the other's that notices told the host to discard, in ns; -1 for none.
     """
-    if (
-        row.packet != NOTICE
-        or row.number != 0
-        or not net.failure_timeout_ns
-        or row.receiver != row.node
-        or not 0 <= row.sender < net.node_count
-    ):
+    if not names_failed(row, net) or row.receiver != row.node:
         return
     pair = row.node * net.node_count + row.sender
     told[pair] = 1

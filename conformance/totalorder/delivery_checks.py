@@ -24,15 +24,11 @@ from scatterproof.conformance.totalorder.ingress_barriers import (
     lowest_barrier,
     newest_barriers,
 )
-from scatterproof.conformance.totalorder.parameters import ENVIRONMENT_CODES
+from scatterproof.conformance.totalorder.packets import is_node, is_own_data
 from scatterproof.conformance.totalorder.rows import LossRegisters, Net, NewestBarriers, Row
 from scatterproof.spec.topology import Role
-from scatterproof.spec.totalorder.messages import NOT_SPOKEN, Environment, PacketKind
+from scatterproof.spec.totalorder.messages import NOT_SPOKEN
 from scatterproof.spec.trace import Kind, Order
-
-DATA, ACK, NOTICE = int(PacketKind.DATA), int(PacketKind.ACK), int(PacketKind.NOTICE)
-ADJUST, ADJUSTED = int(PacketKind.ADJUST), int(PacketKind.ADJUSTED)
-A, D5 = ENVIRONMENT_CODES[Environment.A], ENVIRONMENT_CODES[Environment.D5]
 
 
 @check(
@@ -116,11 +112,11 @@ def delivered_once_as_sent(row: Row, net: Net, in_flight: TableState, submitted:
     key = (row.sender, row.receiver, row.number)
     if row.kind == SUBMITTED:
         put(in_flight, key, (row.digest, 0, -1, row.position))
-        if 0 <= row.sender < net.node_count and 0 <= row.receiver < net.node_count:
+        if is_node(row.sender, net) and is_node(row.receiver, net):
             submitted[row.sender * net.node_count + row.receiver] = row.number
         return SILENT
     if row.kind == SENT:
-        if row.packet == DATA and row.node == row.sender:
+        if is_own_data(row):
             slot = find(in_flight, key)
             if slot >= 0 and field(in_flight, slot, 2) < 0:
                 change(in_flight, slot, 1, row.timestamp)
@@ -130,10 +126,8 @@ def delivered_once_as_sent(row: Row, net: Net, in_flight: TableState, submitted:
         return violated(4, row.receiver, row.node, -1)
     slot = find(in_flight, key)
     if slot < 0:
-        known = (
-            0 <= row.sender < net.node_count
-            and 1 <= row.number <= submitted[row.sender * net.node_count + row.receiver]
-        )
+        pair = row.sender * net.node_count + row.receiver
+        known = is_node(row.sender, net) and 1 <= row.number <= submitted[pair]
         return violated(0 if known else 1, 0, row.number, -1)
     contents, sent_timestamp = field(in_flight, slot, 0), field(in_flight, slot, 1)
     sent_at, submitted_at = field(in_flight, slot, 2), field(in_flight, slot, 3)

@@ -29,12 +29,13 @@ from scatterproof.conformance.checks.step import (
 )
 from scatterproof.conformance.checks.tables import change, field, find, put, remove, room, used
 from scatterproof.conformance.totalorder.ingress_barriers import loss_registers, newest_barriers
+from scatterproof.conformance.totalorder.packets import is_node, names_failed
 from scatterproof.conformance.totalorder.parameters import ENVIRONMENT_CODES
 from scatterproof.conformance.totalorder.rows import Net, Row
 from scatterproof.spec.totalorder.messages import Environment, PacketKind
 from scatterproof.spec.trace import ABSENT, Kind, Order
 
-DATA, NOTICE = int(PacketKind.DATA), int(PacketKind.NOTICE)
+DATA = int(PacketKind.DATA)
 ONE, ALL, NEVER_CAME = range(3)  # what `undelivered` looks for
 D6 = ENVIRONMENT_CODES[Environment.D6]  # its beacons carry no barrier
 
@@ -51,7 +52,6 @@ def note_who_stays_up(up: State, net: Net, nodes_stopped: State, last_heard: Sta
     kinds=(Kind.SUBMITTED, Kind.ARRIVED, Kind.DELIVERED, Kind.CRASHED),
     scattering_of=Table(3, 1),
     copies=Table(3, 6),
-    missing=Table(2, 1),
     knows=PerPair(0),
     nodes_stopped=PerNode(0),
     last_heard=PerNode(-1),
@@ -64,7 +64,6 @@ def scatterings(
     net: Net,
     scattering_of: TableState,
     copies: TableState,
-    missing: TableState,
     knows: State,
     nodes_stopped: State,
     last_heard: State,
@@ -75,26 +74,26 @@ def scatterings(
     """What became of the scatterings that were not delivered everywhere, and of the nodes.
 
     scattering_of: (sender, receiver, number) -> scattering, until the message is delivered.
-    missing: (sender, scattering) -> how many of its messages are not delivered.
     copies: (sender, scattering, receiver) -> (row of delivery or -1, row of submission, receiver, sender, scattering,
         whether it is owed), until all are delivered. Nothing is owed to a host that the sender knows to have failed,
         nor once it came.
     knows: by host and other host, whether a notice came that the other has failed.
     last_heard: by node, when something last arrived, in ns of true time.
-    delivered_since: how many messages were delivered since the first failure.
+    failures_seen, submitted: whether something failed, and whether something was submitted.
+    delivered_since: whether something was delivered since the first failure.
     """
     if row.kind == ARRIVED:
-        last_heard[row.node] = row.time_ns
+        last_heard[row.node] = max(last_heard[row.node], row.time_ns)
         if row.receiver == row.node and row.packet == DATA:
             note_that_it_came(scattering_of, copies, row.sender, row.node, row.number)
-        elif row.receiver == row.node and row.packet == NOTICE and row.number == 0 and 0 <= row.sender < net.node_count:
+        elif row.receiver == row.node and names_failed(row, net):
             knows[row.node * net.node_count + row.sender] = 1
     elif row.kind == CRASHED:
-        failures_seen[0] += 1
+        failures_seen[0] = 1
         nodes_stopped[row.node] = 1 if row.link == ABSENT else nodes_stopped[row.node]
     elif row.kind == SUBMITTED:
-        submitted[0] += 1
-        if 0 <= row.sender < net.node_count and 0 <= row.receiver < net.node_count:
+        submitted[0] = 1
+        if is_node(row.sender, net) and is_node(row.receiver, net):
             put(scattering_of, (row.sender, row.receiver, row.number), (row.scattering,))
             owed = 1 - knows[row.sender * net.node_count + row.receiver]
             put(
@@ -102,45 +101,35 @@ def scatterings(
                 (row.sender, row.scattering, row.receiver),
                 (-1, row.position, row.receiver, row.sender, row.scattering, owed),
             )
-            slot = find(missing, (row.sender, row.scattering))
-            put(missing, (row.sender, row.scattering), ((field(missing, slot, 0) if slot >= 0 else 0) + 1,))
-    elif row.kind == DELIVERED:
-        if failures_seen[0] > 0:
-            delivered_since[0] += 1
+    else:
+        if failures_seen[0]:
+            delivered_since[0] = 1
         slot = find(scattering_of, (row.sender, row.node, row.number))
-        if slot < 0:
-            return
-        its = field(scattering_of, slot, 0)
-        remove(scattering_of, slot)
-        note_that_it_was_delivered(copies, missing, row.sender, its, row.node, row.position, net.node_count)
+        if slot >= 0:
+            its = field(scattering_of, slot, 0)
+            remove(scattering_of, slot)
+            change(copies, find(copies, (row.sender, its, row.node)), 0, row.position)
+            forget_if_all_have_it(copies, row.sender, its, net.node_count)
 
 
 @register_jitable
 def note_that_it_came(scattering_of: TableState, copies: TableState, sender: int, receiver: int, number: int) -> None:
     slot = find(scattering_of, (sender, receiver, number))
-    slot = find(copies, (sender, field(scattering_of, slot, 0), receiver)) if slot >= 0 else -1
     if slot >= 0:
-        change(copies, slot, 5, 0)
+        change(copies, find(copies, (sender, field(scattering_of, slot, 0), receiver)), 5, 0)
 
 
 @register_jitable
-def note_that_it_was_delivered(
-    copies: TableState, missing: TableState, sender: int, its: int, node: int, position: int, node_count: int
-) -> None:
-    """Note a delivery. its: the number of the scattering, whose copies are all forgotten when none is missing."""
-    slot = find(copies, (sender, its, node))
-    left_slot = find(missing, (sender, its))
-    if slot < 0 or left_slot < 0:
-        return
-    change(copies, slot, 0, position)
-    left = field(missing, left_slot, 0) - 1
-    change(missing, left_slot, 0, left)
-    if left == 0:
-        remove(missing, left_slot)
-        for other in range(node_count):
-            slot = find(copies, (sender, its, other))
-            if slot >= 0:
-                remove(copies, slot)
+def forget_if_all_have_it(copies: TableState, sender: int, scattering: int, node_count: int) -> None:
+    """Forget a scattering that is delivered everywhere."""
+    for node in range(node_count):
+        slot = find(copies, (sender, scattering, node))
+        if slot >= 0 and field(copies, slot, 0) < 0:
+            return
+    for node in range(node_count):
+        slot = find(copies, (sender, scattering, node))
+        if slot >= 0:
+            remove(copies, slot)
 
 
 @register_jitable
@@ -212,17 +201,15 @@ def failure_stops_nobody(
     least_cut: by host, the least timestamp that notices discard, in ns; -1 for none.
     """
     if row.kind == SENT:
-        if row.packet == NOTICE and row.number == 0 and 0 <= row.sender < net.node_count and row.timestamp >= 0:
-            least_cut[row.sender] = (
-                row.timestamp if least_cut[row.sender] < 0 else min(least_cut[row.sender], row.timestamp)
-            )
+        if names_failed(row, net) and (least_cut[row.sender] < 0 or 0 <= row.timestamp < least_cut[row.sender]):
+            least_cut[row.sender] = row.timestamp
         return SILENT
     if row.kind == DELIVERED:
-        if 0 <= row.sender < net.node_count:
+        if is_node(row.sender, net):
             pair = row.node * net.node_count + row.sender
             delivered_of[pair] = max(delivered_of[pair], row.timestamp)
         return SILENT
-    if not settled(row.flags) or failures_seen[0] == 0:
+    if not settled(row.flags) or not failures_seen[0]:
         return SILENT
     note_who_stays_up(up, net, nodes_stopped, last_heard, row.time_ns)
     lacking, at = undelivered(copies, up, net.node_count, ALL)
@@ -237,7 +224,7 @@ def failure_stops_nobody(
             barrier, ack = newest[net.ingress_links[at]], newest_ack[net.ingress_links[at]]
             if up[host] and net.environment != D6 and elapsed(barrier, ack, net.failure_timeout_ns):
                 return violated(2, barrier, ack, -1)
-    return HOLDS if delivered_since[0] > 0 else SILENT
+    return HOLDS if delivered_since[0] else SILENT
 
 
 @check(
@@ -264,11 +251,11 @@ def scattering_is_all_or_nothing(
     """When all has settled, each scattering is delivered by all of its receivers that stay up, or by none of them. It
     is delivered by none, too, if one of its messages never came to its receiver, and the sender did not know that one
     to have failed. At stake once something was submitted, and something failed."""
-    if not settled(row.flags) or failures_seen[0] == 0:
+    if not settled(row.flags) or not failures_seen[0]:
         return SILENT
     note_who_stays_up(up, net, nodes_stopped, last_heard, row.time_ns)
     for way, what in ((0, ONE), (1, NEVER_CAME)):
         lacking, delivered_at = undelivered(copies, up, net.node_count, what)
         if lacking >= 0:
             return violated(way, lacking, -1, delivered_at)
-    return HOLDS if submitted[0] > 0 else SILENT
+    return HOLDS if submitted[0] else SILENT

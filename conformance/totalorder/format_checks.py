@@ -17,7 +17,7 @@ from scatterproof.conformance.checks.step import (
     violated,
 )
 from scatterproof.conformance.totalorder.carrier_checks import data_left
-from scatterproof.conformance.totalorder.outstanding import is_resent
+from scatterproof.conformance.totalorder.packets import is_resent
 from scatterproof.conformance.totalorder.parameters import ENVIRONMENT_CODES
 from scatterproof.conformance.totalorder.rows import Net, Row
 from scatterproof.spec.totalorder.messages import NO_BARRIER, NO_LOSS, NOT_SPOKEN, Environment, PacketKind

@@ -7,6 +7,7 @@ from numba.extending import register_jitable
 
 from scatterproof.conformance.checks.kinds import SENT
 from scatterproof.conformance.checks.step import PerNode, PerPair, State, derive
+from scatterproof.conformance.totalorder.packets import is_node
 from scatterproof.conformance.totalorder.rows import Net, Row
 from scatterproof.spec.topology import Role
 from scatterproof.spec.totalorder.messages import PacketKind
@@ -72,7 +73,7 @@ def adjustments(
     if net.adjustment_interval_ns == 0 or (row.packet != ADJUST and row.packet != ADJUSTED):
         return
     if row.kind == SENT:
-        if row.packet != ADJUST or row.node != row.sender or not 0 <= row.receiver < net.node_count:
+        if row.packet != ADJUST or row.node != row.sender or not is_node(row.receiver, net):
             return
         if begun[row.node] == 0 or row.number != number_now[row.node]:
             begun[row.node] += 1
@@ -83,12 +84,7 @@ def adjustments(
             asked_in[pair] = begun[row.node]
             asked[row.node] += 1
         return
-    if (
-        row.packet != ADJUSTED
-        or row.node != row.receiver
-        or not 0 <= row.sender < net.node_count
-        or begun[row.node] == 0
-    ):
+    if row.packet != ADJUSTED or row.node != row.receiver or not is_node(row.sender, net) or begun[row.node] == 0:
         return
     pair = row.node * net.node_count + row.sender
     if row.number != number_now[row.node] or asked_in[pair] != begun[row.node] or answered_in[pair] == begun[row.node]:

@@ -41,12 +41,14 @@ def newest_barriers(row: Row, net: Net, newest: State, newest_at: State) -> None
 
 @register_jitable
 def shows_gap(row: Row, highest_seq: State, begun: State) -> int:
-    """1 where numbers are missing in front of an arriving packet's, whose number is noted; 0 otherwise. No difference
-    wraps."""
-    if row.flags >> 1 > begun[row.link]:
-        begun[row.link], highest_seq[row.link] = row.flags >> 1, -2
+    """1 where numbers are missing in front of an arriving packet's; 0 otherwise. No difference wraps. Its number is
+    noted, unless its node has begun anew since."""
+    now = max(row.flags, 0) >> 1
+    if now > begun[row.link]:
+        begun[row.link], highest_seq[row.link] = now, -2
     highest = highest_seq[row.link]
-    highest_seq[row.link] = max(highest, row.link_seq)
+    if now == begun[row.link]:
+        highest_seq[row.link] = max(highest, row.link_seq)
     return 1 if row.link_seq > highest and row.link_seq - 1 > highest else 0
 
 

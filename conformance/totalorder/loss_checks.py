@@ -56,7 +56,7 @@ def switch_notices_loss(row: Row, net: Net, losses: LossRegisters, live: Ints) -
     """In the loss state a switch's loss record is the greatest that gaps and loss records of the reaching ingress links
     make. It never is above that. Links that may have been given up need not count (TO-FAIL)."""
     first, last = net.feeds_first[row.link], net.feeds_first[row.link + 1]
-    if not net.loses or first == last:
+    if first == last:
         return SILENT
     known = highest_record(losses.most, net.feeds_links, first, last)
     if row.loss_record > known:
@@ -93,8 +93,6 @@ def loss_counter_spans_link(
     that begins anew covers the messages sent earlier by its loss record. Of switches that may be late this alone is
     asked, as it is written when the packet leaves.
     """
-    if not net.loses:
-        return SILENT
     if row.kind != SENT:
         if row.link < 0 and not net.node_is_host[row.node]:
             for egress in range(net.link_count):
@@ -134,8 +132,6 @@ def switch_sets_loss_flag(
     """Once a switch has reported a loss on a link, all that it sends there reports it, with that record or a greater
     one, until its least ack barrier is at or above the record; from then on nothing does. Where an ingress link may
     have been given up, it need not be reported again (TO-FAIL)."""
-    if not net.loses:
-        return SILENT
     if row.kind != SENT:
         if row.link < 0:
             for egress in range(net.link_count):
@@ -175,7 +171,7 @@ def beacons_carry_loss_flag(row: Row, net: Net, losses: LossRegisters, live: Int
     """In the loss state a switch's beacons carry a loss record, too. Links that may have been given up need not count
     (TO-FAIL)."""
     first, last = net.feeds_first[row.link], net.feeds_first[row.link + 1]
-    if not net.loses or row.packet != BEACON or first == last:
+    if row.packet != BEACON or first == last:
         return SILENT
     known = live_highest(losses.record, live, net.feeds_links, first, last)
     ack = max(NO_LOSS, live_lowest(losses.newest_ack, live, net.feeds_links, first, last))
@@ -272,8 +268,6 @@ def order_survives_loss(
     environment A. A node or link that stops may lose messages for ever. So may a host that was given up: where failures
     are handled, one to which nothing comes any more (TO-FAIL).
     """
-    if not net.loses:
-        return SILENT
     if row.kind == SUBMITTED:
         submitted[0] += 1
     elif row.kind == CRASHED:

@@ -7,20 +7,15 @@ from numba.extending import register_jitable
 from scatterproof.conformance.checks.kinds import SENT
 from scatterproof.conformance.checks.step import PerLink, PerNode, PerPair, State, Table, TableState, derive
 from scatterproof.conformance.checks.tables import change, field, find, put, remove
+from scatterproof.conformance.totalorder.packets import is_given, is_node
 from scatterproof.conformance.totalorder.rows import Net, Row
 from scatterproof.spec.topology import Role
 from scatterproof.spec.totalorder.messages import ANSWER, PacketKind
 from scatterproof.spec.trace import Kind
 
-DATA, ACK, NOTICE = int(PacketKind.DATA), int(PacketKind.ACK), int(PacketKind.NOTICE)
+ACK, NOTICE = int(PacketKind.ACK), int(PacketKind.NOTICE)
 MIN_NUMBER = -(1 << 63)
 TIMESTAMP, RECEIVER, NUMBER, LINK, AFTER = range(5)
-
-
-@register_jitable
-def is_resent(flags: int) -> bool:
-    """Whether a packet's flags say that it was put on its first link before."""
-    return flags >= 0 and flags & 1 == 1
 
 
 @register_jitable
@@ -102,19 +97,17 @@ def outstanding_messages(
     sent_number: by sender and receiver, the greatest number sent.
     least, least_at: by link, the least timestamp outstanding, in ns, and the row in which it was sent, -1 for none.
     """
-    if not net.loses:
-        return
     if row.kind == SENT:
-        if row.packet != DATA or row.node != row.sender or is_resent(row.flags):
+        if not is_given(row):
             return
         add_outstanding(unacknowledged, row, oldest, newest)
-        if 0 <= row.receiver < net.node_count:
+        if is_node(row.receiver, net):
             pair = row.node * net.node_count + row.receiver
             sent_number[pair] = max(sent_number[pair], row.number)
         if least_at[row.link] < 0 or row.timestamp < least[row.link]:
             least[row.link], least_at[row.link] = row.timestamp, row.position
         return
-    if row.receiver != row.node or not 0 <= row.sender < net.node_count:
+    if row.receiver != row.node or not is_node(row.sender, net):
         return
     lowest, highest = MIN_NUMBER, row.number
     if row.packet == NOTICE and net.failure_timeout_ns:

@@ -18,7 +18,7 @@ from scatterproof.conformance.checks.step import (
     violated,
 )
 from scatterproof.conformance.checks.tables import field, find, put, remove, room, used
-from scatterproof.conformance.totalorder.outstanding import is_resent
+from scatterproof.conformance.totalorder.packets import is_node, is_resent
 from scatterproof.conformance.totalorder.rows import Net, Row
 from scatterproof.conformance.totalorder.sending_checks import FIRST, place_in_scattering
 from scatterproof.spec.topology import Role
@@ -78,7 +78,7 @@ def beacons_never_overtake_data(row: Row, net: Net, inside: TableState, passed: 
     key = (row.node, row.sender, row.receiver, row.number)
     if row.kind == ARRIVED:
         came_at[row.link] = row.position
-        if row.packet == DATA and not is_resent(row.flags) and 0 <= row.receiver < net.node_count:
+        if row.packet == DATA and not is_resent(row.flags) and is_node(row.receiver, net):
             onward = net.next_link[row.node * net.node_count + row.receiver]
             if onward >= 0:
                 passed[onward] = 1

@@ -22,14 +22,14 @@ from scatterproof.conformance.checks.step import (
 )
 from scatterproof.conformance.checks.tables import change, field, find, put, remove, room, used
 from scatterproof.conformance.totalorder.cut_offs import cut_offs
-from scatterproof.conformance.totalorder.outstanding import is_resent
+from scatterproof.conformance.totalorder.packets import is_node, is_own_data, is_recall, is_resent
 from scatterproof.conformance.totalorder.rows import Net, Row
 from scatterproof.conformance.totalorder.silent_links import stoppages
 from scatterproof.spec.topology import Role
-from scatterproof.spec.totalorder.messages import ANSWER, PacketKind
+from scatterproof.spec.totalorder.messages import PacketKind
 from scatterproof.spec.trace import Kind, Order
 
-DATA, ACK, NOTICE = int(PacketKind.DATA), int(PacketKind.ACK), int(PacketKind.NOTICE)
+DATA, ACK = int(PacketKind.DATA), int(PacketKind.ACK)
 
 
 @check(
@@ -46,7 +46,7 @@ DATA, ACK, NOTICE = int(PacketKind.DATA), int(PacketKind.ACK), int(PacketKind.NO
 )
 def message_numbers_consecutive(row: Row, net: Net, sent: State, sent_at: State) -> Outcome:
     """First transmissions of one sender to one receiver are numbered 1, 2, 3, ...; a message sent again was sent."""
-    if not net.loses or row.packet != DATA or row.node != row.sender or not 0 <= row.receiver < net.node_count:
+    if not is_own_data(row) or not is_node(row.receiver, net):
         return SILENT
     pair = row.node * net.node_count + row.receiver
     if is_resent(row.flags):
@@ -86,11 +86,9 @@ def acknowledgements_cumulative(
     beyond: (receiver, sender, number) of messages behind a gap.
     owed: by receiver and sender, how many acknowledgements.
     """
-    if not net.loses:
-        return SILENT
     if row.kind == ARRIVED:
-        recalled = row.packet == NOTICE and net.failure_timeout_ns > 0 and 0 < row.number < ANSWER
-        if not (row.packet == DATA or recalled) or row.receiver != row.node or not 0 <= row.sender < net.node_count:
+        recalled = is_recall(row, net)
+        if not (row.packet == DATA or recalled) or row.receiver != row.node or not is_node(row.sender, net):
             return SILENT
         pair = row.node * net.node_count + row.sender
         owed[pair] += 0 if recalled else 1
@@ -103,7 +101,7 @@ def acknowledgements_cumulative(
                 slot = find(beyond, (row.node, row.sender, held[pair] + 1))
         return SILENT
     if row.kind == SENT:
-        if row.packet != ACK or row.node != row.sender or not 0 <= row.receiver < net.node_count:
+        if row.packet != ACK or row.node != row.sender or not is_node(row.receiver, net):
             return SILENT
         pair = row.node * net.node_count + row.receiver
         owed[pair] -= 1
@@ -248,14 +246,14 @@ def lost_is_resent(
         return violated(2, owner, lost, at) if at >= 0 and settled(row.flags) else SILENT
     if row.kind == ARRIVED:
         pair, key = row.node * net.node_count + row.sender, (row.node, row.sender, row.number)
-        if row.receiver != row.node or not 0 <= row.sender < net.node_count:
+        if row.receiver != row.node or not is_node(row.sender, net):
             return SILENT
         if row.packet == ACK and row.number <= sent_number[pair]:
             note_acknowledgement(
                 waiting, acknowledged, newest, wanted, wanted_ns, wanted_at, pair, key, row.clock_ns, row.position
             )
         return SILENT
-    if row.packet != DATA or row.node != row.sender or not 0 <= row.receiver < net.node_count:
+    if not is_own_data(row) or not is_node(row.receiver, net):
         return SILENT
     pair, key = row.node * net.node_count + row.receiver, (row.node, row.receiver, row.number)
     if not is_resent(row.flags):

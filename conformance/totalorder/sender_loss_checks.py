@@ -21,14 +21,15 @@ from scatterproof.conformance.checks.step import (
     violated,
 )
 from scatterproof.conformance.checks.tables import field, find, put, remove, room, used
-from scatterproof.conformance.totalorder.outstanding import is_resent, outstanding_messages
+from scatterproof.conformance.totalorder.outstanding import outstanding_messages
+from scatterproof.conformance.totalorder.packets import is_node, is_own_data, is_resent, names_failed
 from scatterproof.conformance.totalorder.rows import Net, Row
 from scatterproof.conformance.totalorder.sending_checks import due_barrier
 from scatterproof.spec.topology import Role
 from scatterproof.spec.totalorder.messages import NO_BARRIER, NO_LOSS, NOT_SPOKEN, PacketKind
 from scatterproof.spec.trace import Kind, Order
 
-DATA, ACK, NOTICE = int(PacketKind.DATA), int(PacketKind.ACK), int(PacketKind.NOTICE)
+DATA, ACK = int(PacketKind.DATA), int(PacketKind.ACK)
 
 
 @check(
@@ -51,8 +52,6 @@ def resent_carries_current_barrier(
 ) -> Outcome:
     """A message sent again carries the barrier that a beacon would carry at that moment, at or above all sent on the
     link. Where no clock is recorded, any barrier at or above the promises will do."""
-    if not net.loses:
-        return SILENT
     outcome = SILENT
     if row.packet == DATA and is_resent(row.flags) and row.barrier != NO_BARRIER:
         known = row.clock_ns >= 0 and net.adjustment_interval_ns == 0
@@ -119,9 +118,9 @@ def host_sets_loss_flag(
     if not net.host_flags:
         return SILENT
     if row.kind == ARRIVED:
-        own = row.receiver == row.node and 0 <= row.sender < net.node_count
+        own = row.receiver == row.node and is_node(row.sender, net)
         known, covered = own and row.packet == ACK, row.number
-        if own and net.failure_timeout_ns and row.packet == NOTICE and row.number == 0:
+        if own and names_failed(row, net):
             known, covered, told[row.node] = True, acknowledgeable[row.node * net.node_count + row.sender], 1
         if known and covered <= acknowledgeable[row.node * net.node_count + row.sender]:
             slot = 0
@@ -132,7 +131,7 @@ def host_sets_loss_flag(
                     continue  # another entry may have moved here
                 slot += 1
         return SILENT
-    if row.packet == DATA and row.node == row.sender and 0 <= row.receiver < net.node_count:
+    if is_own_data(row) and is_node(row.receiver, net):
         pair = row.node * net.node_count + row.receiver
         if not is_resent(row.flags):
             acknowledgeable[pair] = max(acknowledgeable[pair], row.number)
@@ -142,7 +141,7 @@ def host_sets_loss_flag(
                 (row.node, row.receiver, row.number),
                 (row.timestamp, row.position, row.node, row.receiver, row.number, row.link),
             )
-    if row.packet == DATA and row.node == row.sender and is_resent(row.flags):
+    if is_own_data(row) and is_resent(row.flags):
         again[row.link] = max(again[row.link], row.timestamp)
     greatest, at = greatest_lost(lost, row.link)
     if at >= 0 and row.loss_record < greatest:

@@ -24,7 +24,7 @@ from scatterproof.conformance.checks.step import (
 )
 from scatterproof.conformance.checks.tables import change, field, find, put, remove
 from scatterproof.conformance.totalorder.host_clocks import adjusted
-from scatterproof.conformance.totalorder.outstanding import is_resent
+from scatterproof.conformance.totalorder.packets import is_own_data, is_resent
 from scatterproof.conformance.totalorder.rows import Net, Row
 from scatterproof.spec.topology import Role
 from scatterproof.spec.totalorder.messages import NO_BARRIER, NOT_SPOKEN, PacketKind
@@ -61,7 +61,7 @@ def place_in_scattering(row: Row, messages: TableState, scatterings: TableState)
         else:
             change(scatterings, slot, 2, field(scatterings, slot, 2) + 1)
         return (NONE, 0, -1, -1)
-    if row.packet != DATA or row.node != row.sender:
+    if not is_own_data(row):
         return (NONE, 0, -1, -1)
     slot = find(messages, (row.node, row.receiver, row.number))
     if slot < 0:

@@ -14,10 +14,9 @@ from scatterproof.conformance.checks.step import Ints, PerLink, PerNode, State, 
 from scatterproof.conformance.totalorder.ingress_barriers import told_barrier
 from scatterproof.conformance.totalorder.rows import Net, Row
 from scatterproof.spec.topology import Role
-from scatterproof.spec.totalorder.messages import NO_BARRIER, NO_LOSS, NOT_SPOKEN, PacketKind
+from scatterproof.spec.totalorder.messages import NO_BARRIER, NO_LOSS, NOT_SPOKEN
 from scatterproof.spec.trace import ABSENT, Kind
 
-DATA = int(PacketKind.DATA)
 NOT_HEARD = -1
 
 

@@ -99,7 +99,7 @@ def idle_ack_barrier_rises(trace: Trace) -> set[int]:
         now = adjusted(event.clock_ns, adjustment(whole, event.node, event.position))
         least = max([*possible, now] if known else possible)
         ahead = event.ack_barrier > least - 1 and known and not whole.is_on("causal")
-        recalls = any(
+        recalls = whole.failure_timeout and any(
             other.packet == PacketKind.NOTICE and other.node == other.sender and 0 < other.number < ANSWER
             for other in (*earlier, event)
         )
