@@ -9,7 +9,7 @@ from scatterproof.conformance.network.topologies import chain, diamond, mesh, on
 from scatterproof.fuzz.damages import renumbered
 from scatterproof.fuzz.loose_runs import LooseRun
 from scatterproof.spec.core import Parameter
-from scatterproof.spec.topology import Link, LinkId, Node, NodeId, Role, Topology, route
+from scatterproof.spec.topology import NO_LINK, Link, LinkId, Node, NodeId, Role, Topology, route
 from scatterproof.spec.totalorder.messages import ANSWER, NO_BARRIER, Environment, PacketKind
 from scatterproof.spec.trace import ABSENT, Kind, Trace
 
@@ -32,7 +32,7 @@ def _parameters(draw: Random) -> dict[str, Parameter]:
     if draw.random() < 0.35:
         found["adjustment_interval_ns"] = draw.choice((1, 3, 10))
     if draw.random() < 0.4 and any(ack for _, ack in environment.beacons):
-        found |= {"failure_timeout_ns": draw.choice((1, 3, 8, 20))}
+        found |= {"failure_timeout_ns": draw.choice((1, 3, 8, 20, 20))}
         found.pop("every_beacon", None)
     elif draw.random() < 0.4 and environment in (Environment.B, Environment.D7, Environment.D8):
         found["switch"] = "two"
@@ -47,7 +47,8 @@ class _Run(LooseRun):
         super().__init__("totalorder", network, draw, is_fifo=True)
         self.environment = Environment(str(parameters["environment"]))
         self.adjusts = "adjustment_interval_ns" in parameters or draw.random() < 0.1
-        self.fails = "failure_timeout_ns" in parameters
+        self.timeout = int(parameters.get("failure_timeout_ns", 0))
+        self.ends = draw.random() < 0.4  # it goes on until all has come, so that its end is judged
         self.tells_loss = parameters.get("host_flags") == 1
         self.routes, self.hosts = route(network), network.hosts()
         links, nodes = len(network.links), len(network.nodes)
@@ -61,23 +62,52 @@ class _Run(LooseRun):
         self.held: list[tuple[int, NodeId, dict[str, int]]] = []  # timestamp, host, what came there
         self.done: dict[tuple[NodeId, NodeId], int] = {}  # by receiver and sender, all up to it has come
         self.passing: list[tuple[NodeId, dict[str, int]]] = []
+        self.told: list[dict[str, int]] = []  # what was delivered
+        self.down: list[NodeId] = []  # nodes that stopped
         self.rounds = [0] * nodes
         self.asked: list[tuple[NodeId, dict[str, int], int]] = []
-        self.notices: list[NodeId] = []
 
     def run(self, steps: int) -> None:
         ways = [self.submit, self.give, self.give, self.arrive, self.arrive, self.arrive, self.arrive, self.pass_on]
         ways += [self.pass_on, self.deliver, self.deliver, self.beacon, self.beacon, self.acknowledge, self.lose_one]
         ways += [self.give_again, self.stop]
-        ways += [self.ask, self.ask, self.answer, self.answer] * self.adjusts + [self.tell] * 2 * self.fails
-        ways += [self.stop] * self.fails
+        ways += [self.ask, self.ask, self.answer, self.answer] * self.adjusts + [self.deliver_anything]
+        ways += [self.tell, self.tell, self.stop] * (self.timeout > 0) + [self.tell] * (self.draw.random() < 0.05)
+        ways += [self.submit, self.submit, self.give, self.deliver, self.deliver, self.arrive] * self.ends
+        pauses = self.draw.choice(((0, 0, 1, 1, 2, 6), (0, 0, 1, 1, 2, 6), (0, 0, 1, max(1, self.timeout)), (0,)))
         for _ in range(steps):
-            self.now += self.draw.choice((0, 0, 1, 1, 2, 6))
+            self.now += self.draw.choice(pauses)
             self.draw.choice(ways)()
+        if self.ends:
+            self.end()
+            return
         while self.draw.random() < 0.98 and (any(self.on_link) or self.passing):
             (self.arrive if any(self.on_link) else self.pass_on)()
         for _ in range(self.draw.choice((0, len(self.held)))):
             self.deliver()
+
+    def end(self) -> None:
+        """Most of what there is comes to its end: it is given, arrives, and is delivered. Then hosts hear of others."""
+        for _ in range(len(self.owed) - (self.draw.random() < 0.3)):
+            self.give()
+        if self.timeout and not self.down and self.draw.random() < 0.8:
+            self.stop()
+        self.settle()
+        for _ in range(len(self.held)):
+            self.deliver()
+        for _, node, packet in self.held:
+            if self.draw.random() < (0.6 if node in self.down else 0.85):
+                self.deliver_as_it_is(node, packet)
+        self.now += self.draw.choice((0, 1, self.timeout))
+        for host in self.hosts:
+            for link in self.topology.ingress(host):
+                if self.draw.random() < 0.7:
+                    self.beacon(link)
+        self.settle()
+
+    def settle(self) -> None:
+        while any(self.on_link) or self.passing:
+            (self.arrive if any(self.on_link) else self.pass_on)()
 
     def submit(self) -> None:
         node, digest = self.draw.choice(self.hosts), self.draw.randint(6, 8)
@@ -104,6 +134,8 @@ class _Run(LooseRun):
         self.given.append(message)
         packet = {**message, "timestamp": self.near(message["timestamp"], 0.03), "flags": 2 * self.lives[node]}
         packet["number"] = self.near(packet["number"], 0.02)
+        if self.draw.random() < 0.02:
+            packet["sender"] = self.draw.choice(self.hosts)
         self._send(node, self.routes.next_link[node][message["receiver"]], PacketKind.DATA, packet["timestamp"], packet)
 
     def give_again(self) -> None:
@@ -119,6 +151,8 @@ class _Run(LooseRun):
         """A packet of a host, or of a switch, with what its environment has it carry."""
         if link < 0:
             return
+        if self.draw.random() < 0.03:
+            link = self.draw.choice(self.topology.egress(node))
         is_host = self.topology.nodes[node].role is Role.HOST
         carries, carries_ack = self.environment.data_carry_barriers, self.environment.data_carry_ack_barriers
         if kind is PacketKind.BEACON:
@@ -148,6 +182,8 @@ class _Run(LooseRun):
             columns["ack_barrier"] = self.near(columns["ack_barrier"])
         if carries and is_host:
             self.promised[node] = max(self.promised[node], columns["barrier"])
+        if self.draw.random() < 0.02:
+            packet = {**packet, "flags": self.draw.choice((1, 2, 3))}
         if kind is PacketKind.DATA:
             self.greatest[link] = max(self.greatest[link], packet["timestamp"])
         self.put(link, **{"flags": 2 * self.lives[node], **packet, **columns, "packet": int(kind)})
@@ -193,8 +229,8 @@ class _Run(LooseRun):
                 link = self.routes.next_link[node][packet["receiver"]]
                 self._send(node, link, PacketKind(packet["packet"]), 0, own)
 
-    def beacon(self) -> None:
-        link = self.draw.randrange(len(self.topology.links))
+    def beacon(self, link: LinkId = NO_LINK) -> None:
+        link = self.draw.randrange(len(self.topology.links)) if link == NO_LINK else link
         node = self.topology.links[link].source
         barrier = max(self.clock(node), self.last[node], self.promised[node])
         self._send(node, link, PacketKind.BEACON, barrier, {"sender": node})
@@ -214,8 +250,19 @@ class _Run(LooseRun):
             if timestamp >= low and self.draw.random() < 0.8:
                 self.held.append((timestamp, node, packet))
                 return
-            message = {name: packet[name] for name in ("sender", "number", "digest")}
-            self.write(Kind.DELIVERED, node, receiver=node, timestamp=self.near(timestamp, 0.05), **message)
+            self.deliver_as_it_is(node, {**packet, "timestamp": self.near(timestamp, 0.05)})
+
+    def deliver_as_it_is(self, node: NodeId, packet: dict[str, int]) -> None:
+        message = {name: packet[name] for name in ("sender", "number", "digest", "timestamp")}
+        self.told.append({"receiver": node, **message})
+        self.write(Kind.DELIVERED, node, **self.told[-1])
+
+    def deliver_anything(self) -> None:
+        """What was delivered already, somewhere, or was sent."""
+        if self.draw.random() < 0.3 and (self.told or self.given):
+            message = self.draw.choice([*self.told, *self.given])
+            node = self.draw.choice((message["receiver"], self.draw.choice(self.hosts)))
+            self.write(Kind.DELIVERED, node, **{**message, "receiver": self.draw.choice((node, message["receiver"]))})
 
     def ask(self) -> None:
         node = self.draw.choice(self.hosts)
@@ -243,12 +290,19 @@ class _Run(LooseRun):
         self.asked = [one for one in self.asked if one[0] != node]
 
     def tell(self) -> None:
-        """A notice, a recall or an answer, of a node that need not have failed."""
+        """A notice, a recall or an answer; the node that it names need not have failed."""
         node, receiver = self.draw.randrange(len(self.topology.nodes)), self.draw.choice(self.hosts)
-        sender = self.draw.choice(self.hosts)
+        sender = self.draw.choice([*self.hosts, *self.down])
         number = self.draw.choice((0, 0, 0, 1, 2, ANSWER, ANSWER + 1))
-        packet = {"sender": sender, "receiver": receiver, "number": number}
-        packet["timestamp"] = self.draw.choice((ABSENT, self.last[sender], self.last[sender] + 1, self.now))
+        stamps = (ABSENT, self.last[sender], self.last[sender] + 1, self.now, self.near(self.last[sender], 0.5))
+        packet = {"sender": sender, "receiver": receiver, "number": number, "timestamp": self.draw.choice(stamps)}
+        if self.given and self.draw.random() < 0.3:  # all of this is as it should be
+            message = self.draw.choice(self.given)
+            node, receiver = message["sender"], message["receiver"]
+            packet = {name: message[name] for name in ("sender", "receiver", "number", "timestamp")}
+            if self.draw.random() < 0.4:
+                node, receiver = receiver, node
+                packet |= {"sender": node, "receiver": receiver, "number": ANSWER + message["number"]}
         self._send(node, self.routes.next_link[node][receiver], PacketKind.NOTICE, 0, packet)
 
     def stop(self) -> None:
@@ -257,9 +311,20 @@ class _Run(LooseRun):
         node, where = self.topology.links[link].source, {"link": link} if self.draw.random() < 0.4 else {}
         if self.draw.random() < 0.5:
             self.write(Kind.CRASHED, node, **where)
-            if self.draw.random() < 0.5:
+            self.down += [] if where else [node]
+            if self.draw.random() < (0.3 if self.ends else 0.5):
                 self.lives[node] += not where
+                if self.draw.random() < 0.5:
+                    self.forget(node)
                 self.write(Kind.RESTARTED, node, **where)
+
+    def forget(self, node: NodeId) -> None:
+        """What it was told and what it said are gone, as where it begins anew, and keeps none of it."""
+        self.last[node] = self.promised[node] = 0
+        for link in self.topology.egress(node):
+            self.greatest[link] = 0
+        for link in self.topology.ingress(node):
+            self.barrier[link] = self.ack[link] = self.record[link] = 0
 
 
 def drawn_history(number: int) -> Trace:
