@@ -13,7 +13,7 @@ import inspect
 import pkgutil
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
-from functools import reduce
+from functools import cached_property, reduce
 from itertools import chain
 from operator import or_
 from pathlib import Path
@@ -33,6 +33,7 @@ from scatterproof.fuzz.protocol import load
 from scatterproof.fuzz.stakes import staked
 from scatterproof.fuzz.trying import FAILURES, AnyBench, Given, Tried, TriedOutcome, bounded, said_of
 from scatterproof.spec import trace_ndjson
+from scatterproof.spec.clauses import protocols
 from scatterproof.spec.errors import BadInput
 from scatterproof.spec.trace import Trace
 
@@ -106,8 +107,11 @@ def _helpers(modules: Sequence[str], package: str) -> list[str]:
 
 class JudgeBench(AnyBench[Known]):
     """What all mutants of a protocol's judges have in common. longest: runs of the cases with more rows are left out.
-    parted: the damaged runs on which checks and oracles differ; no mutant is tried on them. What all protocols share,
-    and no trace of this one runs, has no mutants here: another protocol measures it."""
+    parted: the damaged runs on which checks and oracles differ; no mutant is tried on them.
+
+    What all protocols share, and no trace of this one runs, has no mutants here: another protocol measures it. And a
+    mutant there that no trace of this one tells is tried on those of the others that are kept in files.
+    """
 
     def __init__(
         self,
@@ -116,14 +120,19 @@ class JudgeBench(AnyBench[Known]):
         *,
         longest: int = _ALL,
         seed: int = 1,
+        files_alone: bool = False,
+        others: bool = True,
         on_progress: Callable[[str], None] = lambda text: None,
     ) -> None:
+        """files_alone: nothing is run or drawn. others: whether traces of other protocols are asked, too."""
         super().__init__(judge_areas(name), on_progress=on_progress)
-        self.plugin = protocol.load(name)
+        self.plugin, self._asks_others = protocol.load(name), others
+        self._package = f"scatterproof.conformance.{name}."
         self.parted: list[str] = []
         fuzzed = load(name)
         make_node = fuzzed.node_with({})
-        runs = ((one.id, simulate(one.schedule, make_node), one.at_stake) for one in case.cases(name))
+        cases = () if files_alone else case.cases(name)
+        runs = ((one.id, simulate(one.schedule, make_node), one.at_stake) for one in cases)
         labelled = [(path.stem, trace_ndjson.read(path), _at_stake(path)) for path in sorted(trace_files(name))]
         self.known: list[Known] = []
         with self.reached:
@@ -144,13 +153,26 @@ class JudgeBench(AnyBench[Known]):
             own = (*self.known[: 2 * len(labelled) : 2], *(one for one in self.known if one.name in titles))
             self.judges_of = self._touched([one.trace for one in own if not one.checks.refused])
         blocks = reduce(or_, (known.blocks for known in self.known), 0)
-        package = f"scatterproof.conformance.{name}."
         self.mutants = {
-            m.name: m
-            for m in self.mutants.values()
-            if m.module.startswith(package) or blocks & self.reached.bit(m.place, m.block)
+            m.name: m for m in self.mutants.values() if self._is_own(m) or blocks & self.reached.bit(m.place, m.block)
         }
         self.known.sort(key=lambda known: (known.damaged, not known.labelled, len(known.trace.rows)))
+
+    def _is_own(self, mutant: CoreMutant) -> bool:
+        return mutant.module.startswith(self._package)
+
+    @cached_property
+    def _others(self) -> list[JudgeBench]:
+        """Made when they are first asked for: it takes some seconds each."""
+        names = sorted(set(protocols()) - {self.plugin.name}) if self._asks_others else []
+        return [JudgeBench(name, 0, files_alone=True, others=False, on_progress=self._tell) for name in names]
+
+    def try_mutant(self, mutant: CoreMutant) -> Tried:
+        found = super().try_mutant(mutant)
+        if found.killed or self._is_own(mutant):
+            return found
+        again = (other.try_mutant(other.mutants[mutant.name]) for other in self._others if mutant.name in other.mutants)
+        return next((one for one in again if one.killed), found)
 
     def agreed(self, title: str, trace: Trace) -> Known | None:
         """A damaged run, or None where checks and oracles say different things of it, or cannot judge it."""

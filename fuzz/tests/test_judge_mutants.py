@@ -127,6 +127,19 @@ def test_what_is_shared_has_mutants_where_the_protocol_runs_it(bench: JudgeBench
     assert not any("violated(_BEHIND" in one.before and "if" not in one.before for one in shared)  # links are not FIFO
 
 
+@pytest.mark.slow
+@pytest.mark.parametrize("others", [False, True])
+def test_what_is_shared_is_told_by_traces_of_any_protocol(others: bool, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Links of broadcast are not FIFO."""
+    refused = {name: [path for path in trace_files(name) if path.stem.startswith("PREMISE")] for name in protocols()}
+    monkeypatch.setattr(judging, "trace_files", refused.get)
+    monkeypatch.setattr(judging, "protocols", lambda: ("broadcast", "totalorder"))
+    monkeypatch.setattr(judging, "kept", lambda name: ())
+    bench = JudgeBench("broadcast", 0, files_alone=True, others=others)
+    late = next(m for m in bench.mutants.values() if m.after.startswith("if is_fifo and link_seq > latest[link]"))
+    assert bench.try_mutant(late).killed is others
+
+
 ONCE = "uniform_checks:delivered_once"
 
 

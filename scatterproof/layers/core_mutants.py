@@ -61,7 +61,9 @@ class ChangedCode:
 
 _SCHEDULES = 20  # of each group of rules; the command draws more
 _ENOUGH = 30  # mutants: where one in seven is killed, as in a protocol of few cases, 1 sample in 100 has none killed
-_LONGEST = 60  # rows of a run that judges are shown; the command shows all of them, and damaged ones
+_LONGEST = (
+    60  # rows of a run that judges are shown; the command shows all of them, damaged ones, and those of other protocols
+)
 CORES = ChangedCode(
     name="core",
     sample=120,
@@ -74,7 +76,7 @@ JUDGES = ChangedCode(
     sample=40,
     options="--judges",
     judges=True,
-    bench=partial(JudgeBench, times=0, longest=_LONGEST),
+    bench=partial(JudgeBench, times=0, longest=_LONGEST, others=False),
     weight=15.0,
 )
 SUBJECTS = (CORES, JUDGES)
