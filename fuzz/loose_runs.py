@@ -44,6 +44,10 @@ class LooseRun:
         known = {"time_ns": self.now, "clock_ns": clock, "node": node, **known}
         self.rows.append(row_of(self._protocol, kind, **known))
 
+    def begin_anew(self, node: NodeId) -> None:
+        self.write(Kind.RESTARTED, node)
+        self._ahead[node] = self.draw.choice((-2, 0, 1))
+
     def put(self, link: LinkId, **packet: int) -> None:
         packet = {"link_seq": self._sent[link], **packet}
         self._sent[link] += 1
@@ -67,8 +71,9 @@ class LooseRun:
     def lose(self, link: LinkId) -> None:
         self.write(Kind.LOST, self.topology.links[link].source, link=link, **self.take(link))
 
-    def trace(self, parameters: Mapping[str, Parameter]) -> Trace:
-        """The run, which has come to its end, and is damaged in up to two places."""
+    def trace(self, parameters: Mapping[str, Parameter], gaps: float = 0.0) -> Trace:
+        """The run, which has come to its end, and is damaged in up to two places. gaps: how often it does not record
+        all that one node sent, or lost, or all that came to it."""
         settled = CLEAN if any(self.on_link) else CLEAN | QUIESCENT
         flags = self.draw.choice((settled, settled, CLEAN))
         node, clock_ns = self.draw.choice(((ABSENT, ABSENT), (0, ABSENT), (0, self.now), (ABSENT, 0)))
@@ -76,6 +81,11 @@ class LooseRun:
         rows = [*self.rows[:_LONGEST], row_of(self._protocol, Kind.ENDED, flags=flags, **end)]
         nodes = tuple(range(len(self.topology.nodes)))
         complete = dict.fromkeys(schema(self._protocol).kinds, nodes)
+        if gaps and self.draw.random() < gaps:
+            kind, node = self.draw.choice((Kind.SENT, Kind.ARRIVED, Kind.LOST)), self.draw.choice(nodes)
+            complete[kind.name.lower()] = tuple(one for one in nodes if one != node)
+            what = list(map(schema(self._protocol).columns.index, ("kind", "node")))
+            rows = [row for row in rows if [row[at] for at in what] != [kind, node] or self.draw.random() < 0.7]
         order = self.draw.choice((Order.GLOBAL, Order.GLOBAL, Order.LINK))
         trace = Trace(Header(self._protocol, self.topology, dict(parameters), complete, order), rows)
         for _ in range(self.draw.choice((0, 0, 0, 1, 2))):

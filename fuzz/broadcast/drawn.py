@@ -6,6 +6,7 @@ from __future__ import annotations
 from itertools import pairwise
 from random import Random
 
+from scatterproof.conformance.broadcast.parameters import MAX_NUMBER, MAX_RUN
 from scatterproof.conformance.network.topologies import mesh
 from scatterproof.fuzz.damages import renumbered
 from scatterproof.fuzz.loose_runs import LooseRun
@@ -16,11 +17,12 @@ from scatterproof.spec.topology import LinkId, NodeId
 from scatterproof.spec.trace import Kind, Trace
 
 _STEPS = (20, 60, 100, 140)
+_LARGE = (MAX_RUN, MAX_NUMBER, 1 << 60)
 _DATA, _ACK = int(PacketKind.DATA), int(PacketKind.ACK)
 
 
 def _parameters(draw: Random, processes: int) -> dict[str, Parameter]:
-    level = draw.choice(list(Level))
+    level = draw.choice((*Level, Level.LCB, Level.LCB))
     found: dict[str, Parameter] = {"level": str(level), "resend_ns": 1}
     if draw.random() < 0.5:
         found["window"] = draw.choice((1, 2, 3))
@@ -41,6 +43,8 @@ class _Run(LooseRun):
         super().__init__("broadcast", mesh(count), draw, is_fifo=False)
         self.parameters = _parameters(draw, count)
         self.level = Level(str(self.parameters["level"]))
+        most = self.parameters.get("most_undelivered") if self.level in (Level.FIFO, Level.LCB) else None
+        self.most = 99 if most is None else int(most)
         self.depends, self.nodes = dependencies(self.parameters, count), range(count)
         self.handed: dict[tuple[NodeId, NodeId], list[int]] = {}  # by sender and receiver, the digests
         self.begun: dict[tuple[NodeId, NodeId], int] = {}
@@ -52,22 +56,39 @@ class _Run(LooseRun):
         self.digests: dict[tuple[NodeId, NodeId, int], int] = {}
         self.delivered: list[list[int]] = [[0] * count for _ in self.nodes]
         self.crashed: set[NodeId] = set()
+        self.needs: dict[tuple[NodeId, int], list[int]] = {}  # by creator and number, what is to be delivered first
+        self.wrong = draw.choice((0.0, 0.1, 1.0, 1.0))  # how often, of what is said to be so often
+        self.is_causal, self.is_late = draw.random() < 0.5, draw.random() < 0.3
+        self.goes_on, self.is_lazy = draw.random() < 0.05, draw.random() < 0.1
+        self.held_back: list[tuple[NodeId, dict[str, int]]] = []  # beginnings that are written later
+
+    def near(self, value: int, often: float = 0.12) -> int:
+        return super().near(value, often * self.wrong)
+
+    def near_or_large(self, value: int, often: float) -> int:
+        if self.draw.random() < 0.3 * often * self.wrong:
+            return self.draw.choice(_LARGE) + self.draw.choice((-2, -1, 0, 1))
+        return self.near(value, often)
 
     def run(self, steps: int) -> None:
         ways = [self.submit, self.begin, self.begin, self.send, self.send, self.send, self.arrive, self.arrive]
         ways += [self.arrive, self.arrive, self.answer, self.answer, self.deliver, self.deliver, self.deliver]
-        ways += [self.send_again, self.lose_one, self.refuse, self.crash]
+        ways += [self.send_again, self.lose_one, self.refuse, self.crash, self.cut]
         for _ in range(steps):
             self.now += self.draw.choice((0, 1, 1, 3))
             self.draw.choice(ways)()
         while self.draw.random() < 0.97 and (any(self.on_link) or self.waiting):
             self.draw.choice((self.arrive, self.send, self.deliver, self.answer))()
+        self.write_beginnings()
         if self.draw.random() < 0.6:
             self.settle()
 
     def settle(self) -> None:
-        """What came is acknowledged, what was lost is sent again, and all that is due is delivered: mostly."""
-        for _ in range(3):
+        """All is begun with, what came is acknowledged, what was lost is sent again, and all that is due is delivered:
+        mostly."""
+        for _ in range(4):
+            while self.waiting:
+                self.send()
             for link, packets in enumerate(self.unacked):
                 ends = {self.topology.links[link].source, self.topology.links[link].target}
                 for packet in [] if ends & self.crashed else list(packets):
@@ -77,7 +98,10 @@ class _Run(LooseRun):
                         self.answer(link)
             while any(self.on_link):
                 self.arrive()
-        for _ in range(2 * len(self.heard)):
+            for _ in range(3 * len(self.nodes)):
+                self.deliver()
+                self.begin()
+        for _ in range(4 * len(self.heard)):
             self.deliver()
 
     def link_of(self, source: NodeId, target: NodeId) -> LinkId:
@@ -103,33 +127,47 @@ class _Run(LooseRun):
         before, handed = self.begun.get((node, receiver), 0), self.handed[node, receiver]
         if before >= len(handed) or node in self.crashed:
             return
+        undelivered = before - self.delivered[node][node]
+        if (self.is_lazy and before > 0) or (undelivered >= self.most and self.draw.random() > 0.3 * self.wrong):
+            return
         upto = before + 1
-        while upto < len(handed) and handed[upto] == handed[before] and self.draw.random() < 0.6:
+        most = min(len(handed), self.delivered[node][node] + self.most)
+        while upto < most and handed[upto] == handed[before] and self.draw.random() < 0.6:
             upto += 1
         first, count = self.near(before + 1, 0.04), self.near(upto - before, 0.03)
         self.begun[node, receiver] = upto
         run = {"sender": node, "number": first, "digest": handed[before], "count": count}
-        self.write(Kind.BEGUN, node, receiver=receiver, **run)
+        self.held_back.append((node, {"receiver": receiver, **run}))
+        if self.draw.random() > 0.05 * self.wrong:
+            self.write_beginnings()
         for number in range(first, first + count):
             self.heard[node, node, number] = {node}
             self.digests[node, node, number] = handed[before]
+            self.needs[node, number] = list(self.delivered[node])
         if self.level is Level.LCB:
             clock = [had if at in self.depends[node] else 0 for at, had in enumerate(self.delivered[node])]
             clock[node] = first - 1
-            run["clock_sum"] = self.near(sum(clock), 0.05)
-            run["clock_weighted"] = self.near(sum(at * entry for at, entry in enumerate(clock, 1)), 0.05)
+            run["clock_sum"] = self.near_or_large(sum(clock), 0.05)
+            run["clock_weighted"] = self.near_or_large(sum(at * entry for at, entry in enumerate(clock, 1)), 0.05)
         targets = [other for other in self.nodes if other != node] if receiver == EVERYBODY else [receiver]
         self.waiting += [(self.link_of(node, other), run) for other in targets]
+
+    def write_beginnings(self) -> None:
+        for node, run in self.held_back:
+            self.write(Kind.BEGUN, node, **run)
+        self.held_back = []
 
     def send(self) -> None:
         if self.waiting:
             link, run = self.waiting.pop(self.draw.choice((0, 0, 0, len(self.waiting) - 1)))
             if self.topology.links[link].source in self.crashed:
                 return
-            pseq = self.pseq[link] = self.near(self.pseq[link] + 1, 0.04)
+            pseq = self.pseq[link] = self.near_or_large(self.pseq[link] + 1, 0.04)
             target = self.topology.links[link].target
             packet = {**run, "receiver": target, "flags": self.near(0, 0.02), "packet": _DATA, "pseq": pseq}
             packet["count"] = self.near(run["count"], 0.02)
+            if "clock_weighted" in packet:
+                packet["clock_weighted"] = self.near(packet["clock_weighted"], 0.02)
             self.unacked[link].append(packet)
             self.put(link, **packet)
 
@@ -177,11 +215,21 @@ class _Run(LooseRun):
             new = new or key not in self.heard
             self.heard.setdefault(key, {node}).add(source)
             self.digests.setdefault(key, packet["digest"])
-        if new and self.level is not Level.PL and self.draw.random() < 0.95:
+        if new and self.level is not Level.PL and self.draw.random() > 0.05 * self.wrong:
             names = ("sender", "number", "digest", "count", "clock_sum", "clock_weighted")
             run = {name: packet[name] for name in names if name in packet}
-            targets = [other for other in self.nodes if other not in (node, source) or self.draw.random() < 0.05]
-            self.waiting += [(self.link_of(node, other), run) for other in targets if other != node]
+            targets = [other for other in self.nodes if other != source or self.draw.random() > 0.1 * self.wrong]
+            parts = self._in_parts(run) if self.draw.random() < 0.3 else [run]
+            self.waiting += [(self.link_of(node, other), part) for other in targets if other != node for part in parts]
+
+    def _in_parts(self, run: dict[str, int]) -> list[dict[str, int]]:
+        """A run as two: the creator's own entry of the clock is greater in the second."""
+        first = self.draw.randint(1, max(1, run["count"] - 1))
+        later = {"number": first, "count": -first}
+        if "clock_sum" in run:
+            later |= {"clock_sum": first, "clock_weighted": first * (run["sender"] + 1)}
+        rest = {name: value + later.get(name, 0) for name, value in run.items()}
+        return [{**run, "count": first}, rest] if rest["count"] > 0 else [run]
 
     def answer(self, link: LinkId | None = None) -> None:
         links = [link for link, come in enumerate(self.come) if come]
@@ -195,20 +243,22 @@ class _Run(LooseRun):
         last = first + 1
         while last in self.come[link] and self.draw.random() < 0.5:
             last += 1
-        packet = {"sender": node, "receiver": source, "number": max(0, self.near(upto, 0.05)), "flags": 0}
-        packet |= {"packet": _ACK, "pseq": self.near(first, 0.03), "count": self.near(last - first, 0.03)}
+        packet = {"sender": node, "receiver": source, "number": self.near_or_large(upto, 0.03), "flags": 0}
+        packet |= {"packet": _ACK, "pseq": self.near_or_large(first, 0.03)}
+        packet["count"] = self.near_or_large(last - first, 0.03)
         if node not in self.crashed:
             self.put(self.link_of(node, source), **packet)
 
     def deliver(self) -> None:
         node = self.live()
         able = [key for key in self.heard if key[0] == node and self._is_due(key)]
-        if self.draw.random() < 0.04:
+        if self.draw.random() < 0.04 * self.wrong:
             able = [key for key in self.heard if key[0] == node]
         if able:
-            _, creator, number = self.draw.choice(able)
-            digest = self.near(self.digests[node, creator, number], 0.02)
-            self.write(Kind.DELIVERED, node, sender=creator, receiver=node, number=number, digest=digest)
+            _, creator, number = able[-1] if self.is_late else self.draw.choice(able)
+            digest, said = self.near(self.digests[node, creator, number], 0.02), self.near(number, 0.01)
+            named = self.near(creator, 0.01)
+            self.write(Kind.DELIVERED, node, sender=named, receiver=node, number=said, digest=digest)
             self.delivered[node][creator] = max(self.delivered[node][creator], number)
 
     def _is_due(self, key: tuple[NodeId, NodeId, int]) -> bool:
@@ -217,7 +267,10 @@ class _Run(LooseRun):
             return creator != node and number > self.delivered[node][creator]
         majority = 2 * len(self.heard[key] | {creator}) > len(self.nodes)
         ahead = number - self.delivered[node][creator]
-        return majority and (ahead == 1 or (ahead > 1 and self.draw.random() < 0.3))
+        if self.is_causal and (creator, number) in self.needs:
+            needed = self.needs[creator, number]
+            majority &= all(needed[other] <= self.delivered[node][other] for other in self.depends[creator] - {creator})
+        return majority and (ahead == 1 or (ahead > 1 and self.draw.random() < 0.3 * self.wrong))
 
     def refuse(self) -> None:
         link = self.draw.randrange(len(self.topology.links))
@@ -229,12 +282,23 @@ class _Run(LooseRun):
             node = self.live()
             self.crashed.add(node)
             self.write(Kind.CRASHED, node)
+            if self.goes_on:
+                self.crashed = set()
+
+    def cut(self) -> None:
+        """A link is cut, or mended; or a process begins anew with another clock, as none does here."""
+        link = self.draw.randrange(len(self.topology.links))
+        node = self.topology.links[link].source
+        if self.draw.random() < 0.5:
+            self.write(self.draw.choice((Kind.CRASHED, Kind.RESTARTED)), node, link=link)
+        elif self.draw.random() < 0.3:
+            self.begin_anew(node)
 
 
 def drawn_history(number: int) -> Trace:
     draw = Random(number)
     run = _Run(draw)
     run.run(draw.choice(_STEPS))
-    trace = run.trace(run.parameters)
+    trace = run.trace(run.parameters, gaps=0.1)
     # The list of dependencies has the numbers that processes have now.
     return renumbered(trace) if draw.random() < 0.3 and "dependencies" not in run.parameters else trace
