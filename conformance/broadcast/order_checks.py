@@ -22,7 +22,7 @@ from scatterproof.conformance.broadcast.knowledge import (
 from scatterproof.conformance.broadcast.parameters import LCB
 from scatterproof.conformance.broadcast.rows import Net, Row
 from scatterproof.conformance.broadcast.uniform_checks import majority_lives
-from scatterproof.conformance.checks.kinds import ARRIVED, BEGUN, DELIVERED, ENDED, SUBMITTED
+from scatterproof.conformance.checks.kinds import ARRIVED, BEGUN, DELIVERED, SUBMITTED
 from scatterproof.conformance.checks.step import (
     HOLDS,
     SILENT,
@@ -44,8 +44,6 @@ from scatterproof.spec.trace import Kind, Order
     ways=("{node} delivered message {found} of {sender} before an earlier one",),
 )
 def delivered_in_sending_order(row: Row, learnt: Learnt) -> Outcome:
-    if learnt.again:
-        return SILENT
     return violated(0, 0, row.number) if learnt.ahead else HOLDS
 
 
@@ -66,13 +64,13 @@ def own_undelivered_is_bounded(
     over is begun with by the end of a run that settled with a live majority."""
     if row.kind == SUBMITTED:
         handed[row.node] += 1
-    elif row.kind == BEGUN and row.is_run:
+    elif row.kind == BEGUN:
         undelivered[row.node] += learnt.new
         found = undelivered[row.node]
         return HOLDS if found <= most_undelivered else violated(0, most_undelivered, found)
-    elif row.kind == DELIVERED and row.sender == row.node and learnt.origin >= 0:
-        undelivered[row.node] -= 1
-    elif row.kind == ENDED and settled(row.flags) and majority_lives(net, known):
+    elif row.kind == DELIVERED:
+        undelivered[row.node] -= row.sender == row.node and learnt.origin >= 0
+    elif settled(row.flags) and majority_lives(net, known):
         for process in range(net.node_count):
             begun = known.begun[process * net.node_count + process]
             if known.down[process] == 0 and begun < handed[process]:
@@ -129,7 +127,7 @@ def others_delay_nothing(
     node, delivered = row.node, known.delivered
     if net.level != LCB or known.down[node]:
         return SILENT
-    if row.kind == ARRIVED and learnt.new:
+    if learnt.new:
         for creator in range(net.node_count):
             pair = node * net.node_count + creator
             first = delivered[pair] + 1
@@ -139,7 +137,7 @@ def others_delay_nothing(
             made = slot >= 0 and field(known.coming, slot, MADE) != 0
             if made and is_deliverable(node, creator, net, known):
                 ready[pair], ready_at[pair] = first, row.position
-    elif row.kind == DELIVERED and not learnt.again and learnt.origin >= 0:
+    elif learnt.origin >= 0:
         at_stake = False
         for creator in range(net.node_count):
             pair = node * net.node_count + creator
@@ -171,8 +169,6 @@ def is_deliverable(node: int, creator: int, net: Net, known: Knowledge) -> bool:
     ways=("{node} delivered message {found} of {sender} before an earlier one, whatever the two depend on",),
 )
 def fifo_without_dependencies(row: Row, learnt: Learnt) -> Outcome:
-    if learnt.again:
-        return SILENT
     return violated(0, 0, row.number) if learnt.ahead else HOLDS
 
 
@@ -217,7 +213,7 @@ def waiting_is_looked_at_again(row: Row, net: Net, known: Knowledge, waited: Sta
         slot = find(known.coming, (row.node, row.sender, row.number))
         if slot >= 0 and known.down[row.node] == 0 and 2 * how_many(field(known.coming, slot, HEARD)) > net.node_count:
             waited[0] |= not is_deliverable(row.node, row.sender, net, known)
-    elif row.kind == ENDED and settled(row.flags):
+    elif settled(row.flags):
         for process in range(net.node_count):
             for creator in range(net.node_count):
                 if known.down[process] == 0 and is_deliverable(process, creator, net, known):

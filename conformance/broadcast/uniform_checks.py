@@ -26,7 +26,7 @@ from scatterproof.conformance.broadcast.packets import Earlier, OnLinks, packets
 from scatterproof.conformance.broadcast.parameters import FIFO
 from scatterproof.conformance.broadcast.prefixes import NUMBER, PLACE, SINCE
 from scatterproof.conformance.broadcast.rows import Net, Row, well_formed
-from scatterproof.conformance.checks.kinds import ARRIVED, DELIVERED, ENDED, SENT, SUBMITTED
+from scatterproof.conformance.checks.kinds import ARRIVED, DELIVERED, SENT, SUBMITTED
 from scatterproof.conformance.checks.step import (
     HOLDS,
     SILENT,
@@ -147,9 +147,9 @@ def came_earlier(coming: TableState, one: int, other: int) -> bool:
 def oneself_counts(row: Row, net: Net, known: Knowledge, learnt: Learnt) -> Outcome:
     """A message that came from a majority, the process itself counted, is delivered in the end; at level fifo, in its
     turn. At stake where a process delivers and is needed for the majority."""
-    if row.kind == DELIVERED and 2 * learnt.heard > net.node_count >= 2 * (learnt.heard - 1):
-        return HOLDS
-    if row.kind != ENDED or not settled(row.flags):
+    if row.kind == DELIVERED:
+        return HOLDS if 2 * learnt.heard > net.node_count >= 2 * (learnt.heard - 1) else SILENT
+    if not settled(row.flags):
         return SILENT
     coming = known.coming
     least = -1
@@ -186,7 +186,7 @@ def majority_has_it(row: Row, net: Net, known: Knowledge, learnt: Learnt, on: On
         if not row.is_data or row.sender == row.node:
             return SILENT
         return SILENT if is_forwarded_so(row, net, known) else violated(1, 0, row.number)
-    if row.kind == ENDED and settled(row.flags):
+    if settled(row.flags):
         for at in range(link_count):
             source = net.link_source[at]
             lacking = known.have[source] - on.messages[at]
@@ -200,17 +200,18 @@ def is_forwarded_so(row: Row, net: Net, known: Knowledge) -> bool:
     """Whether the messages of a packet that is forwarded came with these contents. Of a message that is delivered
     nothing else is remembered."""
     coming = known.coming
-    wrong = 0
     for one in range(row.number, row.number + row.count):
         slot = find(coming, (row.node, row.sender, one))
         if slot < 0:
-            wrong += not has(row.node, row.sender, one, net, known)
+            so = has(row.node, row.sender, one, net, known)
         else:
-            wrong += field(coming, slot, DIGEST) != row.digest
+            so = field(coming, slot, DIGEST) == row.digest
             if one == row.number:
                 clock = field(coming, slot, SUM), field(coming, slot, WEIGHTED)
-                wrong += clock[0] != row.clock_sum or clock[1] != row.clock_weighted
-    return wrong == 0
+                so = so and clock[0] == row.clock_sum and clock[1] == row.clock_weighted
+        if not so:
+            return False
+    return True
 
 
 @check_of_hosts(
@@ -223,7 +224,7 @@ def delivered_is_forgotten(
     row: Row, net: Net, known: Knowledge, learnt: Learnt, on: OnLinks, earlier: Earlier
 ) -> Outcome:
     """As far as it shows from outside: a late copy is not forwarded as if it were new."""
-    if row.kind == SENT and earlier.is_new and on.messages[row.link] > known.have[row.node]:
+    if earlier.is_new and on.messages[row.link] > known.have[row.node]:
         return violated(0, known.have[row.node], on.messages[row.link])
     return HOLDS if learnt.late_copy else SILENT
 
@@ -248,10 +249,9 @@ def minority_delivers_nothing(row: Row, net: Net, known: Knowledge, learnt: Lear
         if learnt.again or 2 * found > net.node_count:
             return SILENT
         return violated(0, net.node_count // 2 + 1, found)
-    if row.kind == ENDED and row.flags >= 0 and row.flags & CLEAN:
-        coming = known.coming
-        for slot in range(room(coming)):
-            at = field(coming, slot, AT) if used(coming, slot) else -1
-            if at >= 0 and known.down[at] == 0 and 2 * how_many(heard_of[at] | (1 << at)) <= net.node_count:
+    if row.flags >= 0 and row.flags & CLEAN:
+        for node in range(net.node_count):
+            has_some = known.have[node] > 0 and known.down[node] == 0
+            if has_some and 2 * how_many(heard_of[node] | (1 << node)) <= net.node_count:
                 return HOLDS
     return SILENT

@@ -145,7 +145,7 @@ def own_undelivered_is_bounded(trace: Trace) -> set[int]:
         runs = [run for run in whole.at(Kind.BEGUN, event.node) if run.position <= event.position and run.is_run]
         begun = {number for run in runs for number in range(run.number, run.last + 1)}
         undelivered = [n for n in begun if not whole.has_delivered(event.node, (event.node, n), event)]
-        if event.is_run and len(undelivered) > whole.set_to["most_undelivered"]:
+        if len(undelivered) > whole.set_to["most_undelivered"]:
             broken.add(event.position)
     for end in whole.settled_with_a_live_majority:
         for process in whole.live:
