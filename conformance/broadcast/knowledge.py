@@ -37,7 +37,7 @@ class Knowledge(NamedTuple):
     delivered, beyond: at [p, c], the messages of c that p has delivered (`prefixes`).
     coming: (p, c, number) -> the nine fields above, of messages that p has begun with or received, and not delivered.
     firsts: (owner, of, number) -> the five fields above, of messages on which a creator's messages depend.
-    disordered: at [p, c], whether p has delivered messages of c in another order than theirs.
+    disordered: by process, whether it has delivered messages on which it depends in another order than theirs.
     lowest: by creator, the number up to which all live processes have delivered.
     down: by process, whether it has crashed.
     have: by process, how many messages it began with or received.
@@ -58,8 +58,8 @@ class Learnt(NamedTuple):
     """Of a beginning or a packet:
 
     new: how many of its messages are new to the process.
-    late_copy: of a packet, whether the process has delivered all its messages.
     begun_before: of a beginning, the last number begun with earlier.
+    late_copy: of a packet, whether the process has delivered all its messages.
 
     Of a delivery:
 
@@ -73,6 +73,7 @@ class Learnt(NamedTuple):
     """
 
     new: int
+    begun_before: int
     late_copy: int
     again: int
     ahead: int
@@ -80,11 +81,11 @@ class Learnt(NamedTuple):
     carriers: int
     same: int
     content: int
-    begun_before: int
     origin: int
 
 
-NOTHING = (0, 0, 0, 0, 0, 0, 0, ABSENT, 0, -1)
+NOTHING = (0, 0, 0, 0, 0, 0, 0, 0, ABSENT, -1)
+AGAIN = (0, 0, 0, 1, 0, 0, 0, 0, ABSENT, -1)
 
 
 @register_jitable
@@ -106,30 +107,24 @@ def has(node: int, creator: int, number: int, net: Net, known: Knowledge) -> boo
 def missing_at(creator: int, number: int, node: int, net: Net, known: Knowledge) -> int:
     """The slot of a message on which message `number` of `creator` depends and that `node` has not delivered, or -1."""
     firsts = known.firsts
-    for other in range(net.node_count):
-        pair = creator * net.node_count + other
-        if net.depends[pair] == 0:
-            continue
-        if known.disordered[pair] == 0:
-            # The creator delivered them in their order: the first that is missing here is the one it needs first.
+    if known.disordered[creator] == 0:
+        # The creator delivered them in their order: the first that is missing here is the one it needs first.
+        for other in range(net.node_count):
             slot = find(firsts, (creator, other, known.delivered[node * net.node_count + other] + 1))
             if slot >= 0 and field(firsts, slot, BEFORE) <= number:
                 return slot
-            continue
-        least = -1
-        for slot in range(room(firsts)):
-            if (
-                used(firsts, slot)
-                and field(firsts, slot, OWNER) == creator
-                and field(firsts, slot, OF) == other
-                and field(firsts, slot, BEFORE) <= number
-                and not has(node, other, field(firsts, slot, NUMBER), net, known)
-                and is_less(firsts, slot, least, SINCE)
-            ):
-                least = slot
-        if least >= 0:
-            return least
-    return -1
+        return -1
+    least = -1
+    for slot in range(room(firsts)):
+        if (
+            used(firsts, slot)
+            and field(firsts, slot, OWNER) == creator
+            and field(firsts, slot, BEFORE) <= number
+            and not has(node, field(firsts, slot, OF), field(firsts, slot, NUMBER), net, known)
+            and is_less(firsts, slot, least, SINCE)
+        ):
+            least = slot
+    return least
 
 
 @register_jitable
@@ -149,20 +144,13 @@ def forget_dependencies(of: int, net: Net, known: Knowledge) -> None:
 
 
 @register_jitable
-def note_crash(node: int, net: Net, known: Knowledge) -> None:
-    known.down[node] = 1
-    for other in range(net.node_count):
-        forget_dependencies(other, net, known)
-
-
-@register_jitable
 def note_dependency(row: Row, ahead: int, net: Net, known: Knowledge) -> None:
     """Note a delivery at a node that depends on the creator: the node's next messages depend on this one."""
     if net.depends[row.node * net.node_count + row.sender]:
         begun = known.begun[row.node * net.node_count + row.node]
         dependency = (begun + 1, row.position, row.node, row.sender, row.number)
         put(known.firsts, (row.node, row.sender, row.number), dependency)
-        known.disordered[row.node * net.node_count + row.sender] |= ahead
+        known.disordered[row.node] |= ahead
     forget_dependencies(row.sender, net, known)
 
 
@@ -173,7 +161,7 @@ def take(row: Row, coming: TableState) -> tuple[int, int, int, int, int]:
     -1."""
     slot = find(coming, (row.node, row.sender, row.number))
     if slot < 0:
-        return 0, 0, 0, ABSENT, -1
+        return NOTHING[5:]
     bits, content, origin = field(coming, slot, HEARD), field(coming, slot, DIGEST), field(coming, slot, ORIGIN)
     remove(coming, slot)
     return how_many(bits), how_many(bits | (1 << row.sender)), int(content == row.digest), content, origin
@@ -211,7 +199,7 @@ def note_beginning(row: Row, net: Net, known: Knowledge) -> int:
     node = row.node
     total, weighted, new = 0, 0, 0
     for other in range(net.node_count):
-        if other != node and net.depends[node * net.node_count + other]:
+        if net.depends[node * net.node_count + other]:
             total += known.delivered[node * net.node_count + other]
             weighted += (other + 1) * known.delivered[node * net.node_count + other]
     for one in range(row.number, row.number + row.count):
@@ -232,7 +220,7 @@ def note_beginning(row: Row, net: Net, known: Knowledge) -> int:
     beyond=BEYOND,
     coming=Table(3, 9, MAX_RUN),
     firsts=Table(3, 5),
-    disordered=PerPair(0),
+    disordered=PerNode(0),
     lowest=PerNode(0),
     down=PerNode(0),
     have=PerNode(0),
@@ -244,28 +232,26 @@ def knowledge(row: Row, net: Net, known: Knowledge) -> tuple[int, ...]:
         if row.is_data and (net.level != PL or row.sender == net.link_source[row.link]):
             new, late = note_arrival(row, net, known)
             known.have[row.node] += new
-            return (new, late, 0, 0, 0, 0, 0, ABSENT, 0, -1)
+            return (new, 0, late) + NOTHING[3:]  # noqa: RUF005
     elif row.kind == DELIVERED:
         if 0 <= row.sender < net.node_count and 1 <= row.number <= MAX_NUMBER:
             if has(row.node, row.sender, row.number, net, known):
-                return (0, 0, 1, 0, 0, 0, 0, ABSENT, 0, -1)
-            heard, carriers, same, content, origin = take(row, known.coming)
+                return AGAIN
+            taken = take(row, known.coming)
             pair = row.node * net.node_count + row.sender
             ahead = enter(known.delivered, known.beyond, pair, row.number, row.position)
             if net.level == LCB:
                 note_dependency(row, ahead, net, known)
-            return (0, 0, 0, int(ahead), heard, carriers, same, content, 0, origin)
+            return NOTHING[:4] + (int(ahead),) + taken  # noqa: RUF005
     elif row.kind == BEGUN:
         if row.is_run and (net.level != PL or 0 <= row.receiver < net.node_count):
             own = row.node * net.node_count + (row.receiver if net.level == PL else row.node)
             before, known.begun[own] = known.begun[own], max(known.begun[own], row.number + row.count - 1)
-            if net.level == PL:
-                return (0, 0, 0, 0, 0, 0, 0, ABSENT, before, -1)
-            new = note_beginning(row, net, known)
+            new = 0 if net.level == PL else note_beginning(row, net, known)
             known.have[row.node] += new
-            return (new, 0, 0, 0, 0, 0, 0, ABSENT, before, -1)
+            return (new, before) + NOTHING[2:]  # noqa: RUF005
     elif row.link == ABSENT:
-        note_crash(row.node, net, known)
+        known.down[row.node] = 1
     return NOTHING
 
 
