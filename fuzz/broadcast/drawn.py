@@ -58,8 +58,8 @@ class _Run(LooseRun):
         self.crashed: set[NodeId] = set()
         self.needs: dict[tuple[NodeId, int], list[int]] = {}  # by creator and number, what is to be delivered first
         self.wrong = draw.choice((0.0, 0.1, 1.0, 1.0))  # how often, of what is said to be so often
-        self.is_causal, self.is_late = draw.random() < 0.5, draw.random() < 0.3
-        self.goes_on, self.is_lazy = draw.random() < 0.05, draw.random() < 0.1
+        self.is_causal, self.is_late = draw.random() < 0.3, draw.random() < 0.3
+        self.goes_on, self.is_lazy, self.slow = draw.random() < 0.05, draw.random() < 0.1, draw.randint(-2, count - 1)
         self.held_back: list[tuple[NodeId, dict[str, int]]] = []  # beginnings that are written later
 
     def near(self, value: int, often: float = 0.12) -> int:
@@ -166,6 +166,7 @@ class _Run(LooseRun):
             target = self.topology.links[link].target
             packet = {**run, "receiver": target, "flags": self.near(0, 0.02), "packet": _DATA, "pseq": pseq}
             packet["count"] = self.near(run["count"], 0.02)
+            packet["sender"] = max(0, min(self.near(run["sender"], 0.02), len(self.nodes) - 1))
             if "clock_weighted" in packet:
                 packet["clock_weighted"] = self.near(packet["clock_weighted"], 0.02)
             self.unacked[link].append(packet)
@@ -251,11 +252,13 @@ class _Run(LooseRun):
 
     def deliver(self) -> None:
         node = self.live()
+        if node == self.slow and self.draw.random() < 0.8:
+            return
         able = [key for key in self.heard if key[0] == node and self._is_due(key)]
         if self.draw.random() < 0.04 * self.wrong:
             able = [key for key in self.heard if key[0] == node]
         if able:
-            _, creator, number = able[-1] if self.is_late else self.draw.choice(able)
+            _, creator, number = able[-1] if self.is_late or node == self.slow else self.draw.choice(able)
             digest, said = self.near(self.digests[node, creator, number], 0.02), self.near(number, 0.01)
             named = self.near(creator, 0.01)
             self.write(Kind.DELIVERED, node, sender=named, receiver=node, number=said, digest=digest)
