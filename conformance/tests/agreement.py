@@ -18,7 +18,7 @@ from scatterproof.conformance.protocol import load
 from scatterproof.conformance.verdict import Verdict
 from scatterproof.spec.errors import BadInput
 from scatterproof.spec.topology import Topology
-from scatterproof.spec.trace import Header, Kind, Order, Row, Trace, rows_of_packet, schema
+from scatterproof.spec.trace import ABSENT, Domain, Header, Kind, Order, Row, Trace, rows_of_packet, schema
 
 # Pairs of positions whose order every linearisation must keep.
 Arcs = Callable[[list[Row], Order], list[tuple[int, int]]]
@@ -136,7 +136,7 @@ def damaged_rows(draw: st.DrawFn, trace: Trace, most: int = 4) -> list[Row]:
         at = draw(places) % len(rows)
         what = draw(st.sampled_from(("value", "value", "value", "link", "node", "swap", "move", "delete", "double")))
         if what == "value":
-            column, value = draw(_changed_value(columns, rows, at))
+            column, value = draw(_changed_value(trace.header, rows, at))
             same = rows_of_packet(columns, rows, at) if draw(st.booleans()) else [at]
             for place in same:
                 rows[place] = _change(columns, rows[place], **{column: value})
@@ -156,9 +156,11 @@ def damaged_rows(draw: st.DrawFn, trace: Trace, most: int = 4) -> list[Row]:
 
 
 @st.composite
-def _changed_value(draw: st.DrawFn, columns: Sequence[str], rows: list[Row], at: int) -> tuple[str, int]:
-    """One column of a row takes an extreme, a neighbouring or another row's value; submissions keep their counts."""
-    row = rows[at]
+def _changed_value(draw: st.DrawFn, header: Header, rows: list[Row], at: int) -> tuple[str, int]:
+    """One column of a row takes an extreme, a neighbouring or another row's value; submissions keep their counts, and
+    who is named exists."""
+    row, names = rows[at], schema(header.protocol)
+    columns = names.columns
     submitted = row[columns.index("kind")] == Kind.SUBMITTED
     free = ("clock_ns", "digest") if submitted else [name for name in columns if name not in _PLACES]
     column = draw(st.sampled_from(free))
@@ -167,7 +169,9 @@ def _changed_value(draw: st.DrawFn, columns: Sequence[str], rows: list[Row], at:
     # What the protocol itself adds stands behind `packet`.
     own = row[columns.index("packet") + 1 :]
     values = [other, other, old - 1, old + 1, *own, *EXTREMES]
-    inside = [new for new in values if -(1 << 63) <= new < 1 << 63]
+    is_node = column in names.naming(Domain.NODE)
+    least, end = (ABSENT, len(header.topology.nodes)) if is_node else (-(1 << 63), 1 << 63)
+    inside = [new for new in values if least <= new < end]
     return column, draw(st.sampled_from(inside))
 
 

@@ -177,6 +177,8 @@ class _Run(LooseRun):
         if links:
             link = self.draw.choice(links)
             packet = dict(self.draw.choice(self.unacked[link]))
+            if self.draw.random() < 0.1 * self.wrong:
+                self.waiting += [(link, _run_of(packet))] * 2  # as if they were new
             if self.draw.random() < 0.05:
                 column = self.draw.choice(("number", "digest", "count", "sender"))
                 packet[column] = max(0, self.near(packet[column], 1.0))
@@ -217,8 +219,7 @@ class _Run(LooseRun):
             self.heard.setdefault(key, {node}).add(source)
             self.digests.setdefault(key, packet["digest"])
         if new and self.level is not Level.PL and self.draw.random() > 0.05 * self.wrong:
-            names = ("sender", "number", "digest", "count", "clock_sum", "clock_weighted")
-            run = {name: packet[name] for name in names if name in packet}
+            run = _run_of(packet)
             targets = [other for other in self.nodes if other != source or self.draw.random() > 0.1 * self.wrong]
             parts = self._in_parts(run) if self.draw.random() < 0.3 else [run]
             self.waiting += [(self.link_of(node, other), part) for other in targets if other != node for part in parts]
@@ -296,6 +297,11 @@ class _Run(LooseRun):
             self.write(self.draw.choice((Kind.CRASHED, Kind.RESTARTED)), node, link=link)
         elif self.draw.random() < 0.3:
             self.begin_anew(node)
+
+
+def _run_of(packet: dict[str, int]) -> dict[str, int]:
+    names = ("sender", "number", "digest", "count", "clock_sum", "clock_weighted")
+    return {name: packet[name] for name in names if name in packet}
 
 
 def drawn_history(number: int) -> Trace:
