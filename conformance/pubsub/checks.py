@@ -21,12 +21,11 @@ from scatterproof.conformance.checks.step import (
     violated,
 )
 from scatterproof.conformance.checks.tables import change, field, find, is_less, put, remove, room, used
-from scatterproof.conformance.pubsub.knowledge import is_kept, is_new_to, knowledge
+from scatterproof.conformance.pubsub.knowledge import connection_of, is_kept, is_new_to, knowledge
 from scatterproof.conformance.pubsub.owing import (
     BY_ROUTE,
     all_came,
     back_ns,
-    connection_of,
     does_match,
     is_shared,
     is_sure,
@@ -230,7 +229,7 @@ def covered_stays_home(
     heard: by link, the highest serial; packets at or below it are resends, and no news.
     """
     over = kind == ENDED and settled(flags)
-    news = kind == SENT and packet in (WANT, DROP) and 1 <= filter <= filter_count and serial > heard[link]
+    news = packet in (WANT, DROP) and 1 <= filter <= filter_count and serial > heard[link]
     if kind == SENT and not news:
         return SILENT
     found, wide, at_stake = -1, -1, False
@@ -247,7 +246,7 @@ def covered_stays_home(
         if cover >= 0 and is_less(told, slot, found, TOLD_AT):
             found, wide = slot, cover
     for slot in range(room(told)):
-        mine = used(told, slot) and (kind != SENT or field(told, slot, TOLD_LINK) == link)
+        mine = used(told, slot) and field(told, slot, TOLD_LINK) == link
         if mine and field(told, slot, TOLD_NS) < time_ns:
             change(told, slot, IS_JUDGED, 1)
     outcome = HOLDS if at_stake else SILENT

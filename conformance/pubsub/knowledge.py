@@ -97,10 +97,9 @@ def note_called(
     """Record a call in the tables. given: topic, filter, level, digest, session, retain, group and expiry_ns."""
     messages, subscriptions, clients, deliveries, _ = book
     topic, filter_, level, digest, session, retain, group, expiry_ns = given
-    own = find(clients, (node,))
-    if own < 0:
+    if find(clients, (node,)) < 0:
         put(clients, (node,), (0, 0, 0, 0, *FRESH_CLIENT))
-        own = find(clients, (node,))
+    own = find(clients, (node,))
     change(clients, own, IN_CALL, call)
     change(clients, own, ABOUT, session if call == CONNECT else filter_)
     change(clients, own, ABOUT_LEVEL, level)
@@ -210,12 +209,10 @@ def learn_returned(node: int, time_ns: int, outcome: int, book: Book) -> None:
             change(subscriptions, slot, SURE_FROM, time_ns)
         elif outcome == REFUSED:
             change(subscriptions, slot, MAY_UNTIL, field(subscriptions, slot, MAY_BEFORE))
-    elif outcome == OK and field(subscriptions, slot, GROUP) == SEVERAL:
-        pass  # nobody can tell which of them it ends
-    elif outcome == OK:
-        change(subscriptions, slot, MAY_UNTIL, min(time_ns, field(subscriptions, slot, MAY_UNTIL)))
-    else:
+    elif outcome == REFUSED:
         change(subscriptions, slot, SURE_FROM, field(subscriptions, slot, SURE_BEFORE))
+    elif field(subscriptions, slot, GROUP) != SEVERAL:  # otherwise nobody can tell which of them it ends
+        change(subscriptions, slot, MAY_UNTIL, min(time_ns, field(subscriptions, slot, MAY_UNTIL)))
     if field(subscriptions, slot, LOOSE_IN) == 1:
         change(subscriptions, slot, MAY_UNTIL, FOREVER)
         change(subscriptions, slot, SETTLED_NS, FOREVER)
@@ -228,15 +225,19 @@ def is_kept(messages: TableState, one: int, retain: int) -> bool:
 
 
 @register_jitable
+def connection_of(clients: TableState, node: int) -> int:
+    own = find(clients, (node,))
+    return 0 if own < 0 else field(clients, own, CONNECTION)
+
+
+@register_jitable
 def learn_delivered(
     node: int, position: int, name: tuple[int, int], topic: int, level: int, again: int, book: Book
 ) -> None:
     """Record a delivery in the tables. name: publisher and number of the message."""
     _, _, clients, deliveries, latest = book
     sender, number = name
-    own = find(clients, (node,))
-    connection = 0 if own < 0 else field(clients, own, CONNECTION)
-    before = find(deliveries, (node, sender, number))
+    connection, before = connection_of(clients, node), find(deliveries, (node, sender, number))
     first_at, copies = position if before < 0 else field(deliveries, before, FIRST_AT), 1
     if before >= 0 and field(deliveries, before, LAST_CONNECTION) == connection:
         copies = field(deliveries, before, COPIES) + (0 if again == 1 else 1)
@@ -295,16 +296,14 @@ def knowledge(
         )
     elif last[LAST_KIND] == RETURNED:
         learn_returned(last[LAST_NODE], last[LAST_NS], last[LAST_OUTCOME], book)
-    last[LAST_KIND] = -1
     if kind == CALLED:
         given = (topic, filter, level, digest, session, retain, group, expiry_ns)
         note_called(position, node, time_ns, call, operation, given, book)
-    elif kind == CRASHED and link < 0:  # otherwise a link was cut
-        last[LAST_KIND], last[LAST_NODE], last[LAST_NS], last[LAST_OUTCOME] = RETURNED, node, time_ns, UNKNOWN
-    elif kind in (DELIVERED, RETURNED):
-        last[LAST_KIND], last[LAST_NODE], last[LAST_NS], last[LAST_POSITION] = kind, node, time_ns, position
-        last[LAST_SENDER], last[LAST_NUMBER], last[LAST_TOPIC] = sender, number, topic
-        last[LAST_LEVEL], last[LAST_OUTCOME], last[LAST_RETAIN], last[LAST_AGAIN] = level, outcome, retain, again
+    last[LAST_KIND], last[LAST_NODE], last[LAST_NS], last[LAST_POSITION] = kind, node, time_ns, position
+    last[LAST_SENDER], last[LAST_NUMBER], last[LAST_TOPIC] = sender, number, topic
+    last[LAST_LEVEL], last[LAST_OUTCOME], last[LAST_RETAIN], last[LAST_AGAIN] = level, outcome, retain, again
+    if kind == CRASHED and link < 0:  # otherwise a link was cut
+        last[LAST_KIND], last[LAST_OUTCOME] = RETURNED, UNKNOWN
 
 
 @derive(kinds=(Kind.CRASHED,), crash_ns=Cell(NEVER))

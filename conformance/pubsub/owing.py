@@ -13,7 +13,6 @@ from scatterproof.conformance.pubsub.records import (
     BACK_NS,
     CALLED_NS,
     CLIENT,
-    CONNECTION,
     EXPIRY_NS,
     FILTER,
     FOREVER,
@@ -58,12 +57,6 @@ def does_bring(slot: int, topic: int, known: Known) -> bool:
 def is_sure(subscriptions: TableState, slot: int, since_ns: int) -> bool:
     """Whether the subscription has surely been in force since strictly below `since_ns`."""
     return NEVER < field(subscriptions, slot, SURE_FROM) < since_ns
-
-
-@register_jitable
-def connection_of(clients: TableState, node: int) -> int:
-    own = find(clients, (node,))
-    return 0 if own < 0 else field(clients, own, CONNECTION)
 
 
 @register_jitable
@@ -116,18 +109,13 @@ def sure_level(one: int, slot: int, known: Known) -> int:
     The subscription must match, not be shared, and have been in force before the publish. The message must surely be
     published, never expire, and not be retained: which copies are of the retained message, nobody could tell."""
     messages, subscriptions = known.messages, known.subscriptions
-    if field(messages, one, OUTCOME) != OK or field(messages, one, RETAIN) > 0:
-        return -1
-    if field(messages, one, EXPIRY_NS) > 0 or field(subscriptions, slot, GROUP) > 0:
-        return -1
-    since_ns = field(messages, one, CALLED_NS)
-    if not is_sure(subscriptions, slot, since_ns):
+    since_ns, for_ever = field(messages, one, CALLED_NS), field(messages, one, EXPIRY_NS) <= 0
+    is_live = field(messages, one, OUTCOME) == OK and field(messages, one, RETAIN) <= 0 and for_ever
+    is_plain = field(subscriptions, slot, GROUP) <= 0 and is_sure(subscriptions, slot, since_ns)
+    if not (is_live and is_plain and does_bring(slot, field(messages, one, TOPIC), known)):
         return -1
     alone = field(subscriptions, slot, SETTLED_NS) < since_ns
-    lowest = field(subscriptions, slot, HAS if alone else LOWEST)
-    if not does_bring(slot, field(messages, one, TOPIC), known):
-        return -1
-    return min(field(messages, one, LEVEL), lowest)
+    return min(field(messages, one, LEVEL), field(subscriptions, slot, HAS if alone else LOWEST))
 
 
 @register_jitable
@@ -135,13 +123,10 @@ def expired_ahead(one: int, slot: int, known: Known) -> bool:
     """Whether a message that expires, matches and never came was published ahead of this one."""
     messages, client = known.messages, field(known.subscriptions, slot, CLIENT)
     for other in range(room(messages)):
-        if field(messages, other, EXPIRY_NS) <= 0:
+        if field(messages, other, EXPIRY_NS) <= 0 or not does_bring(slot, field(messages, other, TOPIC), known):
             continue
-        matching = does_bring(slot, field(messages, other, TOPIC), known)
-        came = not is_new_to(
-            known.deliveries, client, field(messages, other, OF_SENDER), field(messages, other, OF_NUMBER)
-        )
-        if matching and not came and field(messages, other, AT) < field(messages, one, AT):
+        name = (field(messages, other, OF_SENDER), field(messages, other, OF_NUMBER))
+        if field(messages, other, AT) < field(messages, one, AT) and is_new_to(known.deliveries, client, *name):
             return True
     return False
 
@@ -162,17 +147,15 @@ def owed_by(one: int, slot: int, known: Known, crash_ns: int) -> int:
 @register_jitable
 def all_came(clause: int, way: int, flags: int, known: Known, crash_ns: int) -> Outcome:
     """The outcome when the run has settled: violated for the message owed by this clause that never came and was
-    published first, then by client; SILENT where nothing is owed."""
+    published first, then by subscription; SILENT where nothing is owed."""
     messages, subscriptions = known.messages, known.subscriptions
     at_stake = False
     for one in range(room(messages) if settled(flags) else 0):
-        client, sender, number = -1, field(messages, one, OF_SENDER), field(messages, one, OF_NUMBER)
+        sender, number = field(messages, one, OF_SENDER), field(messages, one, OF_NUMBER)
         for slot in range(room(subscriptions)):
             if owed_by(one, slot, known, crash_ns) != clause:
                 continue
-            at_stake, receiver = True, field(subscriptions, slot, CLIENT)
-            if is_new_to(known.deliveries, receiver, sender, number) and (client < 0 or receiver < client):
-                client = receiver
-        if client >= 0:
-            return violated(way, client, number, field(messages, one, AT))
+            at_stake, client = True, field(subscriptions, slot, CLIENT)
+            if is_new_to(known.deliveries, client, sender, number):
+                return violated(way, client, number, field(messages, one, AT))
     return HOLDS if at_stake else SILENT

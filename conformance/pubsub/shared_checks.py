@@ -15,8 +15,8 @@ from scatterproof.conformance.checks.step import (
     violated,
 )
 from scatterproof.conformance.checks.tables import field, find, room
-from scatterproof.conformance.pubsub.knowledge import crashes, is_kept, knowledge
-from scatterproof.conformance.pubsub.owing import connection_of, does_bring, is_present, is_sure
+from scatterproof.conformance.pubsub.knowledge import connection_of, crashes, is_kept, knowledge
+from scatterproof.conformance.pubsub.owing import does_bring, is_present, is_sure
 from scatterproof.conformance.pubsub.records import (
     ACKNOWLEDGED,
     AT,
@@ -117,19 +117,16 @@ def _stays(slot: int, known: Known) -> bool:
 @register_jitable
 def _all_came(flags: int, known: Known, crash_ns: int) -> Outcome:
     """The outcome when the run has settled: violated for the message that no member has and was published first, then
-    by client; SILENT where none is owed."""
+    by subscription; SILENT where none is owed."""
     messages, subscriptions = known.messages, known.subscriptions
     at_stake = False
     for one in range(room(messages) if settled(flags) else 0):
-        client = -1
         for slot in range(room(subscriptions)):
             if not _is_owed(one, slot, known, crash_ns):
                 continue
             at_stake, member = True, field(subscriptions, slot, CLIENT)
-            if not _has_one(one, slot, known) and (client < 0 or member < client):
-                client = member
-        if client >= 0:
-            return violated(1, client, field(messages, one, OF_NUMBER), field(messages, one, AT))
+            if not _has_one(one, slot, known):
+                return violated(1, member, field(messages, one, OF_NUMBER), field(messages, one, AT))
     return HOLDS if at_stake else SILENT
 
 
@@ -146,8 +143,6 @@ def _is_owed(one: int, slot: int, known: Known, crash_ns: int) -> bool:
     if not 0 < field(subscriptions, slot, GROUP) < SEVERAL or not is_sure(subscriptions, slot, since_ns):
         return False
     if not does_bring(slot, field(messages, one, TOPIC), known):
-        return False
-    if not is_present(clients, field(subscriptions, slot, CLIENT)):
         return False
     for other in range(room(subscriptions)):
         if not _is_one_group(slot, other, known):

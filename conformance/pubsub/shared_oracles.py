@@ -58,9 +58,9 @@ def _is_lost(history: History, end: int) -> bool:
         if publish.given["retain"] > 0 or publish.given["expiry_ns"] > 0 or history.crash_ns(end) >= publish.ns:
             continue
         members = [(node, one) for node, one in history.subscriptions(end, publish.given["topic"]) if one.group > 0]
-        for client, one in members:
-            since, stays = one.sure_from(), history.sessions(client, end).is_present
-            if one.group == MOST or since is None or not LEAST < since < publish.ns or not stays:
+        for _, one in members:
+            since = one.sure_from()
+            if one.group == MOST or since is None or not LEAST < since < publish.ns:
                 continue
             alike = [(node, other) for node, other in members if other.filter == one.filter]
             group = [(node, other) for node, other in alike if other.group in (one.group, MOST)]

@@ -13,8 +13,14 @@ from typing import Any
 
 from scatterproof.conformance.checks.tables import PlainTable, field, find, remove
 from scatterproof.conformance.pubsub import vocabulary
-from scatterproof.conformance.pubsub.knowledge import is_new_to, learn_delivered, learn_returned, note_called
-from scatterproof.conformance.pubsub.owing import connection_of, is_present, sure_level
+from scatterproof.conformance.pubsub.knowledge import (
+    connection_of,
+    is_new_to,
+    learn_delivered,
+    learn_returned,
+    note_called,
+)
+from scatterproof.conformance.pubsub.owing import is_present, sure_level
 from scatterproof.conformance.pubsub.records import (
     CLIENT,
     DROP,

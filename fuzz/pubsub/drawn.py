@@ -26,9 +26,10 @@ Share = tuple[int, int]  # a filter and a group
 
 # What the broker may do wrong.
 _MISTAKES = (
-    "loses", "doubles", "takes another level", "leaves out the mark", "marks", "marks as kept", "sends to strangers",
-    "sends to all members", "disorders", "mixes up", "forgets the session", "keeps the session", "sends again",
-    "keeps what expired", "refuses what it does", "does what it refuses", "forgets as it is killed",
+    "loses", "loses", "doubles", "takes another level", "leaves out the mark", "marks", "marks as kept",
+    "sends to strangers", "sends to all members", "disorders", "disorders", "mixes up", "mixes up",
+    "forgets the session", "keeps the session", "sends again", "sends again", "keeps what expired",
+    "refuses what it does", "does what it refuses", "forgets as it is killed",
 )  # fmt: skip
 
 
@@ -72,7 +73,7 @@ class _Run(LooseRun):
             one for one in range(1, len(filters) + 1) if any(self.words.matches(one - 1, at - 1) for at in self.topics)
         ]
         self.filters = draw.sample(able, min(len(able), draw.choice((1, 2, 3))))
-        self.levels = draw.choice(((0, 1, 2), (1,), (1, 2), (1, 1, 1, 0, 2)))
+        self.levels = draw.choice(((0, 1, 2), (1,), (1, 2), (1, 1, 1, 0, 2), (-1, 0, 1, 1)))
         self.groups = draw.choice(((0,), (0,), (0,), (0, 0, 1), (1, 2), (1,)))
         self.retains = draw.choice(((0,), (0,), (0, 0, 1), (0, 1, 2)))
         self.expiries, self.lasting = draw.choice(((0,), (0,), (0, 0, 1, 2, _SECOND_NS))), draw.choice((1.0, 1.0, 0.7))
@@ -80,6 +81,7 @@ class _Run(LooseRun):
         if self.expiries != (0,) and draw.random() < 0.3:
             self.mistakes = ("keeps what expired",)
         self.often = 0.5 if len(self.mistakes) == 1 else 0.06
+        self.paces = draw.choice(((0, 0, 1, 1, 3), (0, 0, 0, 0, 1)))
         self.leaves = draw.choice((0, 0, 1, 2))  # how often clients unsubscribe
         self.kills = draw.choice((0.0, 0.0, 0.04, 0.1))  # how often nodes are
         self.trouble = draw.choice((0.0, 0.03, 0.1))  # how often a call is refused, or of unknown outcome
@@ -97,7 +99,7 @@ class _Run(LooseRun):
 
     def run(self, steps: int) -> None:
         for _ in range(steps):
-            self.now += self.draw.choice((0, 0, 1, 1, 3))
+            self.now += self.draw.choice(self.paces)
             self.draw.choice((self.step, self.step, self.step, self.deliver, self.deliver, self.seldom))()
         if self.draw.random() < 0.8:
             for node, session in self.sessions.items():

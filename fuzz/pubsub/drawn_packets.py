@@ -72,8 +72,9 @@ class PacketRun(LooseRun):
     def call(self) -> None:
         client = self.draw.choice(list(self.within))
         if self.draw.random() < 0.05:
-            self.write(Kind.CRASHED, client, link=self.draw.choice((ABSENT, ABSENT, 0)))
-            self.within[client] = 0
+            link = self.draw.choice((ABSENT, ABSENT, 0))
+            self.write(Kind.CRASHED, client, link=link)
+            self.within[client] *= link == 0  # its link alone is cut
         if self.within[client]:
             return
         self.made[client] += 1
@@ -183,6 +184,6 @@ class PacketRun(LooseRun):
             self.first[key] = self.serial(node, target) if copy["level"] else 0
         told = {name: copy[name] for name in ("digest", "topic", "level")}
         serial = self.near(self.first[key], 0.05)
-        told["level"] = self.near(told["level"], 0.03)
+        told["level"] = self.near(told["level"], 0.1)
         name = {"sender": message[0], "number": message[1]}
         self.put(self.link(node, target), packet=_MESSAGE, **name, **told, again=0, serial=serial)
