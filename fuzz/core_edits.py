@@ -20,12 +20,15 @@ _SIMPLE = (ast.Expr, ast.Assign, ast.AugAssign, ast.AnnAssign, ast.Delete)
 _NO_EFFECT = ("assert_never", "super().__init__")  # or none that a mutant could do without
 # Calls that do the same when repeated.
 _IDEMPOTENT = ("add", "discard", "update", "clear", "allow", "heapify")
-_CHANGE = "change"  # of checks/tables.py: it gives a field of a table another value
+_CHANGE, _PUT = "change", "put"  # of checks/tables.py: they give a field, or an entry, of a table another value
 
 
-def edits_of(function: ast.FunctionDef, records: Records = MappingProxyType({})) -> Iterator[Edit]:
-    """Every edit of the function by every operator; some have the same effect. records: those that its module knows."""
-    yield from chain(_statements(function), conditions(function), expressions(function, records))
+def edits_of(
+    function: ast.FunctionDef, records: Records = MappingProxyType({}), ways: Sequence[str] = ()
+) -> Iterator[Edit]:
+    """Every edit of the function by every operator; some have the same effect. records: those that its module knows.
+    ways: of a check, the sentences of its violations."""
+    yield from chain(_statements(function), conditions(function), expressions(function, records, ways))
     yield from chain(state(function), _returns(function))
 
 
@@ -87,7 +90,7 @@ def _is_idempotent(statement: ast.stmt) -> bool:
     assert isinstance(statement.value, ast.Call)
     called = ast.unparse(statement.value.func)
     last = called.rpartition(".")[2]
-    return called == _CHANGE or last in _IDEMPOTENT or (last == "pop" and len(statement.value.args) == 2)
+    return called in (_CHANGE, _PUT) or last in _IDEMPOTENT or (last == "pop" and len(statement.value.args) == 2)
 
 
 def _changed(statement: ast.stmt) -> tuple[str, str] | None:

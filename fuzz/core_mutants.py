@@ -94,7 +94,7 @@ def mutants_of(place: str, area: str) -> Iterator[CoreMutant]:
     outermost = {id(node): statement for statement in tree.body for node in ast.walk(statement)}
     before_of: dict[int, str] = {}
     block_of = {id(s): at for at, (_, _, block) in enumerate(blocks_of(tree)) for s in block}
-    for number, edit in enumerate(edits_of(tree, records_of(module))):
+    for number, edit in enumerate(_edits_of(place)):
         around = outermost[id(edit.place)]
         kept = texts.pop(id(around))  # the others are as they were
         if id(edit.place) not in before_of:
@@ -120,6 +120,12 @@ def mutants_of(place: str, area: str) -> Iterator[CoreMutant]:
             after=after,
             number=number,
         )
+
+
+def _edits_of(place: str) -> Iterator[Edit]:
+    module, _, function = place.partition(":")
+    ways = getattr(vars(importlib.import_module(module)).get(function), "ways", ())
+    return edits_of(functions_of(module)[function], records_of(module), ways)
 
 
 def _texts(tree: ast.FunctionDef, edit: Edit, known: Mapping[int, str]) -> tuple[str, tuple[str, ...]]:
@@ -170,9 +176,7 @@ def apply(mutant: CoreMutant) -> None:
     """Put the mutant's code in the place of its function's, for good: everybody who holds the function runs it."""
     module = importlib.import_module(mutant.module)
     tree = functions_of(mutant.module)[mutant.function]
-    edit = next(
-        edit for number, edit in enumerate(edits_of(tree, records_of(mutant.module))) if number == mutant.number
-    )
+    edit = next(edit for number, edit in enumerate(_edits_of(mutant.place)) if number == mutant.number)
     undo = edit.swap()
     try:
         code = code_of(tree, mutant.function, module)

@@ -6,7 +6,7 @@ Edits within a single expression are the operators of `mutations`.
 from __future__ import annotations
 
 import ast
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from typing import TypeAlias
 
 from scatterproof.fuzz.edits import Edit, blocks_of, is_docstring, is_misuse
@@ -50,11 +50,12 @@ def _is_never_met(case: ast.match_case) -> bool:
     return ast.unparse(case.body[0]).startswith("assert_never")
 
 
-def expressions(function: ast.FunctionDef, records: Records) -> Iterator[Edit]:
-    """The operators of rules; and those that rules have no use for."""
-    signature = _signature(function, records)
+def expressions(function: ast.FunctionDef, records: Records, ways: Sequence[str] = ()) -> Iterator[Edit]:
+    """The operators of rules; and those that rules have no use for. ways: of a check, the sentences of its violations;
+    a number that the sentence does not name is read by nobody."""
+    signature, unread = _signature(function, records), _unread(function, ways)
     for statement, parent, field, at, node in _expressions_in(function):
-        if isinstance(node, ast.Tuple | ast.List):
+        if isinstance(node, ast.Tuple | ast.List) or id(node) in unread:
             continue
         for operator in OPERATORS:
             if _is_made_elsewhere(operator.name, node, parent, field):
@@ -67,6 +68,19 @@ def expressions(function: ast.FunctionDef, records: Records) -> Iterator[Edit]:
             yield Edit(name, statement, parent, field, at, replacement)
 
 
+def _unread(function: ast.FunctionDef, ways: Sequence[str]) -> set[int]:
+    """The expressions, by their identity, within arguments of `violated` that no sentence names."""
+    found = set[int]()
+    for call in ast.walk(function) if ways else ():
+        if not (isinstance(call, ast.Call) and ast.unparse(call.func) == "violated"):
+            continue
+        way, expected, other = call.args[:3]
+        said = ways[way.value] if isinstance(way, ast.Constant) and isinstance(way.value, int) else "{expected} {found}"
+        for read, number in (("{expected" in said, expected), ("{found" in said, other)):
+            found |= set() if read else {id(part) for part in ast.walk(number)}
+    return found
+
+
 def _is_near(node: ast.expr, other: ast.expr, signature: Signature) -> bool:
     """Whether one argument may be taken for the other. Where very many have one type, only neighbours in the signature
     may."""
@@ -77,7 +91,9 @@ def _is_near(node: ast.expr, other: ast.expr, signature: Signature) -> bool:
 
 def _is_made_elsewhere(operator: str, node: ast.expr, parent: ast.AST, field: str) -> bool:
     """Whether another edit has the same effect: a condition is forced, or a part of it dropped; a sum is one off, or a
-    comparison strict; and an argument is where it is used."""
+    comparison strict; and an argument is where it is used. Or it has none: what is read of a list is not its end."""
+    if operator == "dropped-term" and isinstance(parent, ast.Subscript) and field == "value":
+        return isinstance(parent.slice, ast.Constant)
     if operator == "dropped-guard":
         return isinstance(node, ast.Compare) and (field in ("test", "ifs", "guard") or isinstance(parent, ast.BoolOp))
     order = (ast.Lt, ast.LtE, ast.Gt, ast.GtE)
@@ -103,7 +119,8 @@ def _others(node: ast.expr, parent: ast.AST, signature: Signature) -> Iterator[t
     elif isinstance(node, ast.Constant) and isinstance(node.value, bool):
         yield "negation", ast.Constant(not node.value)
     elif isinstance(node, ast.Constant) and isinstance(node.value, int) and not isinstance(parent, ast.Subscript):
-        yield "one-off", ast.Constant(node.value + 1)
+        if not (node.value == 1 and isinstance(parent, ast.UnaryOp)):  # any number below 0 is as good a mark as -1
+            yield "one-off", ast.Constant(node.value + 1)
         yield "one-off", ast.Constant(node.value - 1)
     elif isinstance(node, ast.BinOp) and isinstance(node.op, ast.Add | ast.Sub) and not isinstance(parent, ast.BinOp):
         yield "one-off", ast.BinOp(node, ast.Add(), ast.Constant(1))

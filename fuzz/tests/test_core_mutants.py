@@ -118,6 +118,23 @@ def test_changes_of_two_fields_may_come_in_any_order_and_twice(second: str, matt
     assert [text for name, text in found if name == "repeat" and "change" in text.split("\n")[-1]] == []
 
 
+def test_a_number_that_no_sentence_names_has_no_mutants() -> None:
+    source = (
+        "def f(one: int, two: int, last: int, way: int):\n    if last:\n        return violated({}, one + two, last)\n"
+    )
+    ways = ("{found} is wrong", "{expected_node} is not {found}")
+    for way, read in (("0", False), ("1", True), ("way", True)):
+        tree = ast.parse(source.format(way)).body[0]
+        assert isinstance(tree, ast.FunctionDef)
+        edited = {ast.unparse(edit.new) for edit in edits_of(tree, {}, ways) if isinstance(edit.new, ast.expr)}
+        assert ("one + two + 1" in edited) is read
+
+
+def test_a_mark_below_0_is_as_good_as_another() -> None:
+    found = {text for name, text in changed("def f():\n    return find(-1, 1)") if name == "one-off"}
+    assert found == {f"def f():\n    return find({given})" for given in ("-0, 1", "-1, 2", "-1, 0")}
+
+
 MATCH = """
 def take(self, event: Event) -> int:
     match event:
