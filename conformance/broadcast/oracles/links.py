@@ -16,7 +16,7 @@ def sent_is_delivered(trace: Trace) -> set[int]:
         arrived = any((event.link, event.pseq) == (sent.link, sent.pseq) for event in later)
         if whole.joins_live(sent.link) and not arrived:
             return positions(whole.settled)
-    for handed in whole.of(Kind.SUBMITTED) if whole.level is Level.PL else ():
+    for handed in whole.of(Kind.SUBMITTED):  # above level pl for nobody
         delivered = any(
             (event.sender, event.number) == (handed.sender, handed.number) and event.position > handed.position
             for event in whole.at(Kind.DELIVERED, handed.receiver)
@@ -76,19 +76,16 @@ def unacknowledged_is_resent(trace: Trace) -> set[int]:
         if event.packet == PacketKind.ACK:
             if not _has_come(whole, event):
                 broken.add(event.position)
-        elif whole.is_data(event) and event not in whole.first_on[event.link]:
+        elif whole.is_data(event):
             acks = [ack for ack in whole.acks_arrived(event.link, event) if ack.number >= event.pseq]
-            if any(_greatest(whole, event.link, ack) >= event.pseq for ack in acks):
+            sent = [first for ack in acks for first in before(whole.first_on[event.link], ack.position)]
+            if any(first.pseq >= event.pseq for first in sent):
                 broken.add(event.position)
     for end in whole.settled:
         due = [sent for sent in whole.first_sent if whole.joins_live(sent.link)]
         if not all(whole.is_acknowledged(sent, end) for sent in due) or _unanswered(whole):
             broken.add(end.position)
     return broken
-
-
-def _greatest(whole: Whole, link: int, until: Event) -> int:
-    return max((sent.pseq for sent in before(whole.first_on[link], until.position)), default=0)
 
 
 def _come(whole: Whole, ack: Event) -> set[int]:
@@ -123,7 +120,7 @@ def _unanswered(whole: Whole) -> bool:
         refusals = [
             event
             for event in whole.at(Kind.REFUSED, copy.node)
-            if event.link == link and _newest(whole, event) == copy and not _is_said(whole, pseq, event)
+            if _newest(whole, event) == copy and not _is_said(whole, pseq, event)
         ]
         if copy.node in whole.live and not refusals and not any(answer.covers(pseq) for answer in answers):
             return True
@@ -176,8 +173,6 @@ def _is_next(whole: Whole, event: Event) -> bool:
     receiver = event.receiver if whole.level is Level.PL else None
     earlier = [other for other in before(whole.at(Kind.BEGUN, event.node), event.position) if other.is_run]
     numbers = [other.last for other in earlier if receiver in (None, other.receiver)]
-    if receiver is not None and receiver not in whole.processes:
-        return False
     handed = {
         other.number: other.digest
         for other in before(whole.at(Kind.SUBMITTED, event.node), event.position)

@@ -61,19 +61,7 @@ def oneself_counts(trace: Trace) -> set[int]:
 
 def _undelivered(whole: Whole, end: Event) -> list[tuple[int, tuple[int, int]]]:
     """The messages that live processes have begun with or received, and have not delivered by the end."""
-    told = [
-        (event.node, (event.node if event.kind == Kind.BEGUN else event.sender, number))
-        for event in whole.events
-        if (event.kind == Kind.BEGUN and event.is_run) or (event.kind == Kind.ARRIVED and whole.is_data(event))
-        for number in range(event.number, event.last + 1)
-    ]
-    return [
-        (process, message)
-        for process, message in told
-        if process in whole.live
-        and whole.sighting(process, message, end) is not None
-        and not whole.has_delivered(process, message, end)
-    ]
+    return [told for told in whole.first_told if told[0] in whole.live and not whole.has_delivered(*told, end)]
 
 
 def majority_has_it(trace: Trace) -> set[int]:
@@ -161,7 +149,7 @@ def dependencies_first(trace: Trace) -> set[int]:
         for event in whole.deliveries
         if whole.is_up(event)
         and event.number <= whole.begun(event.sender, event)
-        and whole.missing(event.node, (event.sender, event.number), event)
+        and whole.misses(event.node, (event.sender, event.number), event)
     }
 
 
@@ -193,8 +181,8 @@ def _overtakes(whole: Whole, event: Event) -> bool:
 
 
 def _was_begun_when_it_came(whole: Whole, process: int, message: MessageId) -> bool:
-    came = whole.sighting(process, message, whole.events[-1])
-    return came is not None and whole.begun(message[0], came.event) >= message[1]
+    came, _ = whole.first_told[process, message]
+    return whole.begun(message[0], came) >= message[1]
 
 
 def _brings_news(whole: Whole, arrival: Event) -> bool:

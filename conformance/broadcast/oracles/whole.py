@@ -203,7 +203,7 @@ class Whole(AnyWhole[Event]):
         return found
 
     @cached_property
-    def _first_told(self) -> dict[tuple[int, MessageId], tuple[Event, int]]:
+    def first_told(self) -> dict[tuple[int, MessageId], tuple[Event, int]]:
         """The first of these rows, if the process had not delivered the message by then."""
         first = {key: told[0] for key, told in self._told.items()}
         return {key: (event, place) for key, (event, place) in first.items() if not self.has_delivered(*key, event)}
@@ -212,16 +212,16 @@ class Whole(AnyWhole[Event]):
     def _learnt_at(self) -> dict[int, list[int]]:
         """By process, the positions of the rows in which it learnt of a message, once for each message."""
         found: dict[int, list[int]] = {process: [] for process in self.processes}
-        for (process, _), (event, _) in self._first_told.items():
+        for (process, _), (event, _) in self.first_told.items():
             found[process].append(event.position)
         return found
 
     def sighting(self, process: int, message: MessageId, until: Event) -> Sighting | None:
         """What the process knows of the message strictly before the row `until`, from the first row of it; None where
         there is none, or it had delivered the message by then."""
-        if (process, message) not in self._first_told:
+        if (process, message) not in self.first_told:
             return None
-        event, place = self._first_told[process, message]
+        event, place = self.first_told[process, message]
         if event.position >= until.position:
             return None
         creator, number = message
@@ -260,19 +260,17 @@ class Whole(AnyWhole[Event]):
 
     # ---------------------------------------------------------------- dependencies
 
-    def missing(self, process: int, message: MessageId, until: Event) -> list[MessageId]:
-        """The messages that this one depends on and the process has not delivered. It depends on all that its creator,
-        having begun with fewer messages, had delivered of those processes on which the creator depends."""
+    def misses(self, process: int, message: MessageId, until: Event) -> bool:
+        """Whether the process has not delivered all messages on which this one depends, with which its creator has
+        begun: all that the creator, having begun with fewer messages, had delivered of those on whom it depends."""
         creator, number = message
-        return [
-            (event.sender, event.number)
-            for event in self.deliveries
-            if event.node == creator
-            and event.position <= until.position
+        return any(
+            event.node == creator
             and event.sender in self.depends[creator]
             and self.begun(creator, event) < number
             and not self.has_delivered(process, (event.sender, event.number), until)
-        ]
+            for event in self.deliveries
+        )
 
     def is_deliverable(self, process: int, creator: int, until: Event) -> bool:
         """Whether the creator's next message waits for nothing at this process, by all rows up to and with `until`."""
@@ -281,7 +279,7 @@ class Whole(AnyWhole[Event]):
         return (
             self.is_majority(self.heard(process, message, after))
             and self.begun(creator, until) >= message[1]
-            and not self.missing(process, message, until)
+            and not self.misses(process, message, until)
         )
 
 
