@@ -17,7 +17,7 @@ from scatterproof.spec.topology import LinkId, NodeId
 from scatterproof.spec.trace import Kind, Trace
 
 _STEPS = (20, 60, 100, 140)
-_LARGE = (MAX_RUN, MAX_NUMBER, 1 << 60)
+_LARGE = (MAX_RUN, MAX_NUMBER, 1 << 59, 1 << 60)
 _DATA, _ACK = int(PacketKind.DATA), int(PacketKind.ACK)
 
 
@@ -308,6 +308,6 @@ def drawn_history(number: int) -> Trace:
     draw = Random(number)
     run = _Run(draw)
     run.run(draw.choice(_STEPS))
-    trace = run.trace(run.parameters, gaps=0.1)
+    trace = run.trace(run.parameters, gaps=0.15)
     # The list of dependencies has the numbers that processes have now.
     return renumbered(trace) if draw.random() < 0.3 and "dependencies" not in run.parameters else trace
