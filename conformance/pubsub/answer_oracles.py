@@ -44,7 +44,7 @@ def latest_is_answered(trace: Trace) -> set[int]:
         if row["kind"] == Kind.SENT and row["packet"] == NAMES.packets["request"] and row["sender"] == row["node"]
     }
     end = history.settled_end()
-    if end is not None and any(sent.get((client, call), -1) > at for client, (at, call) in within.items() if call > 0):
+    if end is not None and any(sent.get((client, call), -1) > at for client, (at, call) in within.items()):
         broken.add(end)
     return broken | calls.latest_is_answered(trace)
 

@@ -12,7 +12,6 @@ from scatterproof.conformance.pubsub.records import (
     AWAY_BEFORE,
     CALLED_NS,
     CONNECT_NS,
-    CONNECTION,
     EXPIRY_NS,
     FOREVER,
     KEPT,
@@ -118,7 +117,7 @@ def expired_is_not_delivered(kind: int, flags: int, got: DeliveredRow, known: Kn
     if kind == ENDED:
         return all_came(BY_EXPIRY, 1, flags, known, crash_ns[0])
     one, own = find(known.messages, (got.sender, got.number)), find(known.clients, (got.node,))
-    if one < 0 or own < 0 or field(known.clients, own, CONNECTION) == 0 or is_kept(known.messages, one, got.retain):
+    if one < 0 or own < 0 or is_kept(known.messages, one, got.retain):
         return SILENT
     expiry_ns, returned_ns = field(known.messages, one, EXPIRY_NS), field(known.messages, one, RETURNED_NS)
     if expiry_ns <= 0 or field(known.messages, one, OUTCOME) != OK:

@@ -167,7 +167,7 @@ def learn_connected(node: int, own: int, time_ns: int, outcome: int, book: Book)
         change(clients, own, BACK_NS, time_ns)
         if ends:
             end_session(node, time_ns, subscriptions)
-    elif ends:
+    elif ends and outcome == UNKNOWN:
         for slot in range(room(subscriptions)):
             if field(subscriptions, slot, CLIENT) == node:
                 change(subscriptions, slot, LOOSE_OUT, 1)

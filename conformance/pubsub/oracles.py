@@ -98,7 +98,7 @@ class Sessions:
         """Whether the session before this row outlives its connection; None where that is not known."""
         lasts: bool | None = True
         for box in self._connects:
-            if box.row < row and box.end(row) is Outcome.OK:
+            if box.end(row) is Outcome.OK:
                 lasts = _is_to_last(box)
             elif box.row < row and lasts and not _is_to_last(box):
                 lasts = None
@@ -117,7 +117,7 @@ class Subscription:
         self._subscribes = [box for box in boxes if box.call is CallName.SUBSCRIBE]
         self._unsubscribes = [box for box in boxes if box.call is CallName.UNSUBSCRIBE]
         self._may_end = [box for box in sessions.may_end() if box.row > boxes[0].row]
-        self._end = [box for box in sessions.end() if box.row > boxes[0].row and box.call is CallName.CONNECT]
+        self._end = [box for box in sessions.end() if box.call is CallName.CONNECT]
         self._row = row
         self.filter = boxes[0].given["filter"]
         groups = {box.given["group"] for box in self._subscribes}
@@ -128,7 +128,7 @@ class Subscription:
         if any(box.end(self._row) is Outcome.UNKNOWN for box in self._unsubscribes):
             return None
         connects = [box for box in self._may_end if box.call is CallName.CONNECT]
-        if any(box.end(self._row) in (Outcome.UNKNOWN, Outcome.REFUSED) for box in connects):
+        if any(box.end(self._row) is Outcome.UNKNOWN for box in connects):
             return None
         leaves = [box for box in self._unsubscribes if box.end(self._row) is not Outcome.REFUSED]
         ended = max((box.row for box in (*leaves, *self._may_end)), default=-1)
@@ -161,8 +161,7 @@ class Subscription:
         if not settled:
             return min(asked), max(asked)
         granted = [level for level, end in zip(asked, ended, strict=True) if end is Outcome.OK]
-        level = granted[-1] if granted else asked[0]
-        return level, level
+        return granted[-1], granted[-1]
 
 
 class History:
@@ -220,8 +219,8 @@ class History:
         return Sessions([box for box in self.boxes if box.client == client], row)
 
     def crash_ns(self, row: int) -> int:
-        """When a broker was killed last up to this row, in ns; LEAST where it never was."""
-        crashed = (one for one in self.rows[: row + 1] if one["kind"] == Kind.CRASHED and one["link"] < 0)
+        """When a broker was killed last ahead of this row, in ns; LEAST where it never was."""
+        crashed = (one for one in self.rows[:row] if one["kind"] == Kind.CRASHED and one["link"] < 0)
         return max((one["time_ns"] for one in crashed if one["node"] < self._appliances), default=LEAST)
 
     def sure_level(self, publish: Box, one: Subscription, row: int) -> int:
@@ -237,7 +236,7 @@ class History:
     def owed(self, row: int) -> Iterator[tuple[Box, int, Subscription]]:
         """Each publish that must have been delivered by this row, with the client and the subscription."""
         for publish in self.boxes:
-            if publish.call is not CallName.PUBLISH or publish.row >= row:
+            if publish.call is not CallName.PUBLISH:
                 continue
             for client, one in self.subscriptions(row, publish.given["topic"]):
                 if self.sessions(client, row).is_present and self.sure_level(publish, one, row) >= 1:
@@ -255,7 +254,7 @@ class History:
             got
             for got in self.got
             if got.client == client and got.row < row and (got.told["sender"], got.told["number"]) == name
-            if not self.is_kept(got) and self.of(got) is not None
+            if self.of(got) is not None and not self.is_kept(got)
         ]
 
     def is_kept(self, got: Got) -> bool:

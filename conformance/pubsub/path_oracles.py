@@ -20,7 +20,7 @@ class _Ways:
         of_messages = [
             (at, row)
             for at, row in enumerate(history.rows)
-            if row["kind"] in (Kind.SENT, Kind.ARRIVED) and row["packet"] == NAMES.packets["message"]
+            if row["packet"] == NAMES.packets["message"]
             if self.ends[row["link"]] in self.neighbours
         ]
         self.sent = [(at, row) for at, row in of_messages if row["kind"] == Kind.SENT]

@@ -32,7 +32,7 @@ def missing(trace: Trace, why: Why) -> set[int]:
         if since >= history.sessions(client, end).back_ns:
             continue
         killed = history.crash_ns(end) >= since
-        expired = not killed and _expired_ahead(history, publish, client, one.filter, end)
+        expired = _expired_ahead(history, publish, client, one.filter, end)
         found = Why.KILLED if killed else Why.EXPIRED if expired else Why.AWAY
         if why is found and not history.came_before(client, publish, end):
             return {end}
@@ -76,7 +76,7 @@ def _is_behind(history: History, got: Got) -> bool:
     return any(
         other.told["number"] > got.told["number"] and not _is_no_first(history, other)
         for other in _on_connection(history, got)
-        if all(other.told[a] == got.told[a] for a in ("sender", "topic", "level")) and history.of(other) is not None
+        if all(other.told[a] == got.told[a] for a in ("sender", "topic", "level"))
     )
 
 

@@ -90,7 +90,8 @@ class PacketRun(LooseRun):
         client = self.draw.choice(list(self.within)) if client is None else client
         if self.within[client]:
             asked = {"sender": client, "operation": self.near(self.within[client], 0.03), "call": self.call_of[client]}
-            self.put(self.link(client, self.neighbours(client)[0]), packet=_REQUEST, **asked)
+            packet = _REQUEST if self.draw.random() < 0.97 else _PACKETS["ack"]
+            self.put(self.link(client, self.neighbours(client)[0]), packet=packet, **asked)
 
     def answer(self) -> None:
         if not self.come:
@@ -99,7 +100,8 @@ class PacketRun(LooseRun):
         if self.draw.random() < 0.9:
             self.come.remove((client, number))
         outcome = int(self.draw.choice((Outcome.OK, Outcome.OK, Outcome.OK, Outcome.REFUSED)))
-        said = {"sender": client, "operation": number, "outcome": outcome, "call": self.call_of[client]}
+        of = client if self.draw.random() < 0.95 else self.draw.choice(list(self.within))
+        said = {"sender": of, "operation": number, "outcome": outcome, "call": self.call_of[client]}
         self.put(self.link(self.neighbours(client)[0], client), packet=_ANSWER, **said)
 
     def give_back(self) -> None:
