@@ -22,13 +22,13 @@ def _is_due(history: History, got: Got) -> bool:
         return True
     if publish.given["retain"] != KEPT:
         return False
-    if not _came_since(history, got):
+    if not _came_since(history, got, publish):
         return False
     copies = [
         other
         for other in history.got
         if other.client == got.client and other.row <= got.row and other.told["retain"] == 1
-        if history.of(other) is publish and other.told["again"] != 1 and _came_since(history, other)
+        if history.of(other) is publish and other.told["again"] != 1 and _came_since(history, other, publish)
     ]
     return got.told["again"] == 1 or len(copies) <= len(_asked(history, got, publish))
 
@@ -43,11 +43,10 @@ def _asked(history: History, got: Got, publish: Box) -> list[Box]:
     ]
 
 
-def _came_since(history: History, got: Got) -> bool:
+def _came_since(history: History, got: Got, publish: Box) -> bool:
     """Whether such a subscribe of the client returned after the publish, was open, or may take effect later: only then
     the copy counts."""
-    publish = history.of(got)
-    return publish is not None and any(
+    return any(
         box.end(got.row) in (None, Outcome.UNKNOWN) or box.over_ns >= publish.ns
         for box in _asked(history, got, publish)
     )

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from numba.extending import register_jitable
 
-from scatterproof.conformance.checks.kinds import ARRIVED, ENDED, SENT
+from scatterproof.conformance.checks.kinds import ENDED, SENT
 from scatterproof.conformance.checks.step import (
     HOLDS,
     SILENT,
@@ -68,7 +68,7 @@ def first_of_paths_wins(
         elif serial == 0 or field(passed, one, 0) != serial:
             return violated(0, field(passed, one, 0), number, field(passed, one, 1))
         return SILENT
-    if kind != ARRIVED or find(came, (link, sender, number)) >= 0:
+    if find(came, (link, sender, number)) >= 0:
         return SILENT
     met = False
     for other in range(link_count):

@@ -209,7 +209,7 @@ def _came_again(flags: int, known: Known, crash_ns: int) -> Outcome:
             continue
         client = field(deliveries, slot, TO)
         one = find(messages, (field(deliveries, slot, FROM), field(deliveries, slot, NUMBERED)))
-        if one < 0 or not is_present(known.clients, client) or crash_ns >= field(messages, one, CALLED_NS):
+        if not is_present(known.clients, client) or crash_ns >= field(messages, one, CALLED_NS):
             continue
         if most_copies(client, one, known) > 1:
             continue

@@ -88,8 +88,8 @@ class PacketRun(LooseRun):
 
     def ask(self, client: NodeId | None = None) -> None:
         client = self.draw.choice(list(self.within)) if client is None else client
-        if self.within[client]:
-            asked = {"sender": client, "operation": self.near(self.within[client], 0.03), "call": self.call_of[client]}
+        if self.within[client] or (self.made[client] and self.draw.random() < 0.1):
+            asked = {"sender": client, "operation": self.near(self.made[client], 0.03), "call": self.call_of[client]}
             packet = _REQUEST if self.draw.random() < 0.97 else _PACKETS["ack"]
             self.put(self.link(client, self.neighbours(client)[0]), packet=packet, **asked)
 
@@ -107,6 +107,9 @@ class PacketRun(LooseRun):
     def give_back(self) -> None:
         client = self.draw.choice(list(self.within))
         number = self.within[client]
+        if self.draw.random() < 0.03:
+            told = {"sender": client, "number": 1, "digest": 7, "topic": 1, "level": 1, "again": 0, "retain": 0}
+            self.write(Kind.DELIVERED, client, **told)
         outcome = self.heard.get((client, number))
         if number == 0 or (outcome is None and self.draw.random() < 0.9):
             return
