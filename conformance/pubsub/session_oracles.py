@@ -142,7 +142,7 @@ def _is_ahead(history: History, got: Got, publish: Box) -> bool:
     """Whether a message waits that its publisher sent before the client came back, on the same topic and level."""
     sessions, row, level = history.sessions(got.client, got.row), got.row, got.told["level"]
     for other in history.boxes:
-        if other.call is not CallName.PUBLISH or other.row >= row or other.client != publish.client or level < 1:
+        if other.call is not CallName.PUBLISH or other.client != publish.client or level < 1:
             continue
         alike = other.given["topic"] == got.told["topic"] and other.given["level"] == publish.given["level"]
         if not alike or other.ns >= sessions.back_ns or history.crash_ns(row) >= other.ns:

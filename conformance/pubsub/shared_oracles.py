@@ -34,7 +34,7 @@ def _is_one_too_many(history: History, got: Got) -> bool:
     group = _group(history, got.client, publish, got.row)
     if group is None:
         return False
-    for other in {one.client for one in history.got if one.row < got.row and one.client != got.client}:
+    for other in {one.client for one in history.got if one.client != got.client}:
         copies = history.copies(other, publish, got.row)
         if not copies or _group(history, other, publish, got.row) != group:
             continue
