@@ -191,7 +191,7 @@ def answered_rightly(row: Row, back: int, on: OnLinks, unanswered: TableState, a
     if row.number > arrived:
         return violated(1, arrived, row.number)
     missing = max(row.pseq, arrived + 1)
-    while missing <= last and is_in(on.arrived, on.arrived_beyond, back, missing):
+    while is_in(on.arrived, on.arrived_beyond, back, missing):
         missing += 1
     return violated(1, arrived, missing) if missing <= last else SILENT
 
@@ -235,7 +235,7 @@ def link_numbers_apart(row: Row, net: Net, on: OnLinks, earlier: Earlier) -> Out
 
 @register_jitable
 def is_own_ingress(row: Row, net: Net) -> bool:
-    return 0 <= row.link < net.link_count and net.link_target[row.link] == row.node
+    return row.link >= 0 and net.link_target[row.link] == row.node
 
 
 @register_jitable
@@ -293,19 +293,20 @@ def unacknowledged_is_resent(
             return answered_rightly(row, back, on, unanswered, answered)
         if earlier.is_new or not row.is_data:
             return SILENT
-        if pseq <= on.all_acked[link]:
-            return violated(0, on.all_acked[link], pseq)
-        return HOLDS if find(on.unacked, (link, pseq)) >= 0 else SILENT
+        return HOLDS if pseq > on.all_acked[link] else violated(0, on.all_acked[link], pseq)
     if row.kind == ARRIVED:
         if row.is_data:
             put(unanswered, (link, pseq), (link, pseq, row.position))
             answered[link] = min(answered[link], pseq - 1)
             last_come[link] = pseq
             any_come[0] = 1
-    # A process may not refuse what it has said that it has.
-    elif row.kind == REFUSED and is_own_ingress(row, net) and last_come[link] > said[link]:
-        take_out(unanswered, link, last_come[link], last_come[link])
-    if row.kind in (ARRIVED, REFUSED) or not settled(row.flags):
+        return SILENT
+    if row.kind == REFUSED:
+        # A process may not refuse what it has said that it has.
+        if is_own_ingress(row, net) and last_come[link] > said[link]:
+            take_out(unanswered, link, last_come[link], last_come[link])
+        return SILENT
+    if not settled(row.flags):
         return SILENT
     least = earliest_between_live(on.unacked, POSITION, net, known)
     if least >= 0:
