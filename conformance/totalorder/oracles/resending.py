@@ -107,11 +107,12 @@ def lost_is_resent(trace: Trace) -> set[int]:
         if event.resent and not _is_repeated(whole, event):
             broken.add(event.position)
     end = len(whole.events)
+    firsts = {event.key: event for event in reversed(own_data(whole)) if not event.resent}
     forgotten = any(
         event.number == acknowledged(whole, event.node, event.receiver, end) + 1
         and not any(_repeats(other, event) for other in own_data(whole))
-        for event in own_data(whole)
-        if not event.resent and not any(whole.stopped(end) or whole.fell_silent(end) for end in event.key[:2])
+        for event in firsts.values()
+        if not any(whole.stopped(end) or whole.fell_silent(end) for end in event.key[:2])
         if not any(told.node == event.node and told.sender == event.receiver for told in whole.notices)
     )
     return broken | positions(event for event in whole.of(Kind.ENDED) if forgotten and event.settled)
