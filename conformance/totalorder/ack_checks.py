@@ -32,6 +32,7 @@ from scatterproof.conformance.totalorder.ingress_barriers import (
 from scatterproof.conformance.totalorder.outstanding import outstanding_messages
 from scatterproof.conformance.totalorder.packets import is_given, is_node, is_own_data, is_recall, names_failed
 from scatterproof.conformance.totalorder.rows import LossRegisters, Net, Row, SilentLinks
+from scatterproof.conformance.totalorder.sending_checks import promises
 from scatterproof.conformance.totalorder.silent_links import live_lowest, silences
 from scatterproof.spec.topology import Role
 from scatterproof.spec.totalorder.messages import NO_BARRIER, NOT_SPOKEN, PacketKind
@@ -208,21 +209,26 @@ def ack_barrier_below_outstanding(
         "node {node}, with nothing outstanding, sent ack barrier {found}; strictly above {expected} it could still "
         "give a timestamp",
     ),
-    derived=(outstanding_messages, adjustments),
+    derived=(outstanding_messages, adjustments, promises),
     last=PerNode(0),
-    promised=PerNode(NOT_SPOKEN),
     recalls=PerNode(0),
 )
 def idle_ack_barrier_rises(
-    row: Row, net: Net, least_at: Ints, adjustment: Ints, last: State, promised: State, recalls: State
+    row: Row,
+    net: Net,
+    least_at: Ints,
+    adjustment: Ints,
+    promised: int,
+    ack_promised: int,
+    last: State,
+    recalls: State,
 ) -> Outcome:
     """With nothing outstanding on a link, a host's ack barrier there is 1 below the least timestamp that it could still
     give: the greatest of its adjusted clock, its last timestamp plus 1, and its promises. A host that stamps above
     what it delivered (TO-CAUSAL) may go further. Where no clock is recorded, only the rest counts. Messages that it
     has recalled may hold it down (TO-ATOMIC).
 
-    last: by host, the greatest timestamp given, or ack barrier sent, in ns.
-    promised: by host, the greatest barrier sent, in ns.
+    last: by host, the greatest timestamp given, in ns.
     recalls: by host, whether it has recalled anything.
     """
     outcome = SILENT
@@ -231,9 +237,7 @@ def idle_ack_barrier_rises(
     if row.ack_barrier != NO_BARRIER and least_at[row.link] < 0:
         now = adjusted(row.clock_ns, adjustment[row.node])
         known = row.clock_ns >= 0
-        due = last[row.node]
-        if promised[row.node] > due:
-            due = promised[row.node] - 1
+        due = max(last[row.node], ack_promised, promised - 1)
         if known and now > due:
             due = now - 1
         outcome = HOLDS
@@ -243,8 +247,6 @@ def idle_ack_barrier_rises(
             outcome = violated(1, due, row.ack_barrier, -1)
     if is_own_data(row):
         last[row.node] = max(last[row.node], row.timestamp)
-    last[row.node] = max(last[row.node], row.ack_barrier)
-    promised[row.node] = max(promised[row.node], row.barrier)
     return outcome
 
 

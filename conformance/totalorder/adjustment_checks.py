@@ -26,7 +26,7 @@ from scatterproof.conformance.checks.tables import change, field, find, put, rem
 from scatterproof.conformance.totalorder.host_clocks import ADJUST, ADJUSTED, GREATEST, adjusted, adjustments
 from scatterproof.conformance.totalorder.packets import is_node
 from scatterproof.conformance.totalorder.rows import Net, Row
-from scatterproof.conformance.totalorder.sending_checks import FIRST, due_barrier, place_in_scattering
+from scatterproof.conformance.totalorder.sending_checks import FIRST, due_barrier, place_in_scattering, promises
 from scatterproof.spec.topology import Role
 from scatterproof.spec.totalorder.messages import NO_BARRIER, NOT_SPOKEN, PacketKind
 from scatterproof.spec.trace import Kind, Order
@@ -164,14 +164,12 @@ def note_question(
         "node {node} asked itself in round {number}",
         "node {node} began round {found}, and in the one before it had not asked {expected_node}, to which it sent",
     ),
-    derived=(place_in_scattering, adjustments),
+    derived=(place_in_scattering, adjustments, promises),
     last=PerNode(-1),
     begun=PerNode(0),
     newest=PerNode(0),
     served=PerPair(0),
     asked=PerPair(0),
-    promised=PerNode(NOT_SPOKEN),
-    ack_promised=PerNode(NO_BARRIER),
 )
 def sender_takes_least_difference(
     row: Row,
@@ -184,8 +182,8 @@ def sender_takes_least_difference(
     newest: State,
     served: State,
     asked: State,
-    promised: State,
-    ack_promised: State,
+    promised: int,
+    ack_promised: int,
 ) -> Outcome:
     """A timestamp is the local clock plus the least difference of the last whole round, unless the last timestamp or a
     promise asks for more. Where it must also be above what was delivered (TO-CAUSAL), it is at or above that sum. A
@@ -204,7 +202,7 @@ def sender_takes_least_difference(
     if place == FIRST:
         if row.clock_ns >= 0:
             now = adjusted(row.clock_ns, adjustment[row.node])
-            due = due_barrier(now, adjusted(last[row.node], 1), promised[row.node], ack_promised[row.node])
+            due = due_barrier(now, adjusted(last[row.node], 1), promised, ack_promised)
             if row.timestamp < due or (row.timestamp > due and not net.causal):
                 outcome = violated(0, due, row.timestamp, -1)
             elif concluded[row.node] > 0:
@@ -219,8 +217,6 @@ def sender_takes_least_difference(
             missed = note_question(row.node, pair, net.node_count, row.number, begun, newest, served, asked)
             if missed >= 0 and net.failure_timeout_ns == 0:
                 outcome = violated(3, missed, row.number, -1)
-    promised[row.node] = max(promised[row.node], row.barrier)
-    ack_promised[row.node] = max(ack_promised[row.node], row.ack_barrier)
     return outcome
 
 
@@ -272,10 +268,8 @@ def adjustment_is_repeated(
         "node {node} sent a beacon with barrier {found}; its adjusted clock, and what it gave and promised, make "
         "{expected}",
     ),
-    derived=(place_in_scattering, adjustments),
+    derived=(place_in_scattering, adjustments, promises),
     last=PerNode(-1),
-    promised=PerNode(NOT_SPOKEN),
-    ack_promised=PerNode(NO_BARRIER),
 )
 def adjustment_keeps_promises(
     row: Row,
@@ -284,8 +278,8 @@ def adjustment_keeps_promises(
     adjustment: Ints,
     concluded: Ints,
     last: State,
-    promised: State,
-    ack_promised: State,
+    promised: int,
+    ack_promised: int,
 ) -> Outcome:
     """However the adjustment changes, timestamps are strictly above those given, and at or above what was promised. A
     beacon carries the adjusted clock, or what was given or promised where that is more. At stake once a round is whole.
@@ -294,7 +288,7 @@ def adjustment_keeps_promises(
     """
     outcome = SILENT
     if place == FIRST:
-        due = due_barrier(NOT_SPOKEN, adjusted(last[row.node], 1), promised[row.node], ack_promised[row.node])
+        due = due_barrier(NOT_SPOKEN, adjusted(last[row.node], 1), promised, ack_promised)
         if row.timestamp < due:
             outcome = violated(0, due, row.timestamp, -1)
         elif concluded[row.node] > 0:
@@ -302,11 +296,9 @@ def adjustment_keeps_promises(
         last[row.node] = max(last[row.node], row.timestamp)
     elif row.packet != DATA and row.barrier != NO_BARRIER and row.clock_ns >= 0:
         now = adjusted(row.clock_ns, adjustment[row.node])
-        due = due_barrier(now, last[row.node], promised[row.node], ack_promised[row.node])
+        due = due_barrier(now, last[row.node], promised, ack_promised)
         if row.barrier != due:
             outcome = violated(1, due, row.barrier, -1)
         elif concluded[row.node] > 0:
             outcome = HOLDS
-    promised[row.node] = max(promised[row.node], row.barrier)
-    ack_promised[row.node] = max(ack_promised[row.node], row.ack_barrier)
     return outcome

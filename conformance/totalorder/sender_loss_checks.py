@@ -24,7 +24,7 @@ from scatterproof.conformance.checks.tables import field, find, put, remove, roo
 from scatterproof.conformance.totalorder.outstanding import outstanding_messages
 from scatterproof.conformance.totalorder.packets import is_node, is_own_data, is_resent, names_failed
 from scatterproof.conformance.totalorder.rows import Net, Row
-from scatterproof.conformance.totalorder.sending_checks import due_barrier
+from scatterproof.conformance.totalorder.sending_checks import due_barrier, promises
 from scatterproof.spec.topology import Role
 from scatterproof.spec.totalorder.messages import NO_BARRIER, NO_LOSS, NOT_SPOKEN, PacketKind
 from scatterproof.spec.trace import Kind, Order
@@ -41,23 +41,20 @@ DATA, ACK = int(PacketKind.DATA), int(PacketKind.ACK)
         "node {node} sent a message again on link {link} with barrier {found}, after barrier {expected}",
         "node {node} sent a message again with barrier {found}; its current one is {expected}",
     ),
+    derived=(promises,),
     on_link=PerLink(NOT_SPOKEN),
     on_link_at=PerLink(-1),
     last=PerNode(0),
-    promised=PerNode(NOT_SPOKEN),
-    ack_promised=PerNode(NO_BARRIER),
 )
 def resent_carries_current_barrier(
-    row: Row, net: Net, on_link: State, on_link_at: State, last: State, promised: State, ack_promised: State
+    row: Row, net: Net, on_link: State, on_link_at: State, last: State, promised: int, ack_promised: int
 ) -> Outcome:
     """A message sent again carries the barrier that a beacon would carry at that moment, at or above all sent on the
     link. Where no clock is recorded, any barrier at or above the promises will do."""
     outcome = SILENT
     if row.packet == DATA and is_resent(row.flags) and row.barrier != NO_BARRIER:
         known = row.clock_ns >= 0 and net.adjustment_interval_ns == 0
-        due = due_barrier(
-            row.clock_ns if known else NOT_SPOKEN, last[row.node], promised[row.node], ack_promised[row.node]
-        )
+        due = due_barrier(row.clock_ns if known else NOT_SPOKEN, last[row.node], promised, ack_promised)
         outcome = HOLDS
         if row.barrier < on_link[row.link]:
             outcome = violated(0, on_link[row.link], row.barrier, on_link_at[row.link])
@@ -65,8 +62,6 @@ def resent_carries_current_barrier(
             outcome = violated(1, due, row.barrier, -1)
     if row.packet == DATA:
         last[row.node] = max(last[row.node], row.timestamp)
-    promised[row.node] = max(promised[row.node], row.barrier)
-    ack_promised[row.node] = max(ack_promised[row.node], row.ack_barrier)
     if row.barrier > on_link[row.link]:
         on_link[row.link], on_link_at[row.link] = row.barrier, row.position
     return outcome
@@ -97,7 +92,7 @@ def greatest_lost(lost: TableState, link: int) -> tuple[int, int]:
         "node {node} sent loss record {found} on link {link}, although all up to that is acknowledged",
     ),
     derived=(outstanding_messages,),
-    lost=Table(3, 6),
+    lost=Table(4, 6),
     again=PerLink(NO_LOSS),
     acknowledgeable=PerPair(0),
     told=PerNode(0),
@@ -109,8 +104,8 @@ def host_sets_loss_flag(
     until that is acknowledged. It sends none above what it sent again, and none that its ack barrier has reached. That
     a host knows of a loss shows when it sends again. Nobody waits for what a failed host lost (TO-FAIL).
 
-    lost: (sender, receiver, number) -> (timestamp, position, sender, receiver, number, link), until an acknowledgement
-        comes.
+    lost: (sender, receiver, number, link) -> (timestamp, position, sender, receiver, number, link), until an
+        acknowledgement comes.
     again: by link, the greatest timestamp sent again, in ns.
     acknowledgeable: by sender and receiver, the greatest number sent.
     told: by host, whether a notice came that another has failed.
@@ -135,10 +130,10 @@ def host_sets_loss_flag(
         pair = row.node * net.node_count + row.receiver
         if not is_resent(row.flags):
             acknowledgeable[pair] = max(acknowledgeable[pair], row.number)
-        elif find(lost, (row.node, row.receiver, row.number)) < 0:
+        elif find(lost, (row.node, row.receiver, row.number, row.link)) < 0:
             put(
                 lost,
-                (row.node, row.receiver, row.number),
+                (row.node, row.receiver, row.number, row.link),
                 (row.timestamp, row.position, row.node, row.receiver, row.number, row.link),
             )
     if is_own_data(row) and is_resent(row.flags):

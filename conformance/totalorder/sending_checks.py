@@ -115,6 +115,22 @@ def one_timestamp_per_scattering(
     return SILENT
 
 
+@derive(
+    "promised",
+    "ack_promised",
+    kinds=(Kind.SENT,),
+    at=Role.HOST,
+    barrier_sent=PerNode(NOT_SPOKEN),
+    ack_sent=PerNode(NO_BARRIER),
+)
+def promises(row: Row, barrier_sent: State, ack_sent: State) -> tuple[int, int]:
+    """The greatest barrier, and ack barrier, that the host had sent before this row, in ns."""
+    before = (barrier_sent[row.node], ack_sent[row.node])
+    barrier_sent[row.node] = max(barrier_sent[row.node], row.barrier)
+    ack_sent[row.node] = max(ack_sent[row.node], row.ack_barrier)
+    return before
+
+
 @register_jitable
 def due_barrier(clock: int, last: int, promised: int, ack_promised: int) -> int:
     """The least barrier, in ns, at or above `clock`, `last` and `promised`, and strictly above `ack_promised`.
@@ -135,11 +151,9 @@ def due_barrier(clock: int, last: int, promised: int, ack_promised: int) -> int:
         "node {node} gave timestamp {found}, which is below its local clock {expected} when it was submitted",
         "node {node} gave timestamp {found}, ahead of its clock {expected} although nothing promised asks for it",
     ),
-    derived=(place_in_scattering,),
+    derived=(place_in_scattering, promises),
     last=PerNode(-1),
     last_at=PerNode(-1),
-    promised=PerNode(NOT_SPOKEN),
-    ack_promised=PerNode(NO_BARRIER),
 )
 def timestamps_rise(
     row: Row,
@@ -148,8 +162,8 @@ def timestamps_rise(
     submitted_ns: int,
     last: State,
     last_at: State,
-    promised: State,
-    ack_promised: State,
+    promised: int,
+    ack_promised: int,
 ) -> Outcome:
     """Timestamps of a sender's scatterings rise strictly, and come from its clock where that is high enough. At stake
     from the second scattering on. A clock that is not recorded (below 0) asks for nothing. A host that stamps above
@@ -158,7 +172,7 @@ def timestamps_rise(
     if place == FIRST:
         # What a host adds to its clock is TO-ADJ-2's to judge.
         known = net.adjustment_interval_ns == 0
-        due = due_barrier(row.clock_ns, adjusted(last[row.node], 1), promised[row.node], ack_promised[row.node])
+        due = due_barrier(row.clock_ns, adjusted(last[row.node], 1), promised, ack_promised)
         if last_at[row.node] >= 0 and row.timestamp <= last[row.node]:
             outcome = violated(0, last[row.node], row.timestamp, last_at[row.node])
         elif known and submitted_ns >= 0 and row.timestamp < submitted_ns:
@@ -169,8 +183,6 @@ def timestamps_rise(
             outcome = HOLDS
         if last_at[row.node] < 0 or row.timestamp > last[row.node]:
             last[row.node], last_at[row.node] = row.timestamp, row.position
-    promised[row.node] = max(promised[row.node], row.barrier)
-    ack_promised[row.node] = max(ack_promised[row.node], row.ack_barrier)
     return outcome
 
 
@@ -184,12 +196,10 @@ def timestamps_rise(
         "node {node} gave timestamp {found}, which is strictly below its barrier {expected}",
         "node {node} sent a beacon with barrier {found}; its clock, last timestamp and promises give {expected}",
     ),
-    derived=(place_in_scattering,),
+    derived=(place_in_scattering, promises),
     last=PerNode(-1),
     last_at=PerNode(-1),
-    promised=PerNode(0),
     promised_at=PerNode(-1),
-    ack_promised=PerNode(NO_BARRIER),
 )
 def host_barrier_is_its_promise(
     row: Row,
@@ -197,9 +207,9 @@ def host_barrier_is_its_promise(
     place: int,
     last: State,
     last_at: State,
-    promised: State,
+    promised: int,
     promised_at: State,
-    ack_promised: State,
+    ack_promised: int,
 ) -> Outcome:
     """A host's data message carries its timestamp as barrier. Its beacon carries the greatest of its clock, its last
     timestamp and its promises. No timestamp given later is strictly below either. Where no clock is recorded, or it is
@@ -210,21 +220,18 @@ def host_barrier_is_its_promise(
             outcome = SILENT
         elif row.barrier != NO_BARRIER and row.barrier != row.timestamp:
             outcome = violated(0, row.timestamp, row.barrier, -1)
-        elif place != FURTHER and promised_at[row.node] >= 0 and row.timestamp < promised[row.node]:
-            outcome = violated(1, promised[row.node], row.timestamp, promised_at[row.node])
+        elif place != FURTHER and promised_at[row.node] >= 0 and row.timestamp < promised:
+            outcome = violated(1, promised, row.timestamp, promised_at[row.node])
         elif row.barrier != NO_BARRIER or promised_at[row.node] >= 0:
             outcome = HOLDS
         if row.timestamp > last[row.node]:
             last[row.node], last_at[row.node] = row.timestamp, row.position
     elif row.barrier != NO_BARRIER:
         known = row.clock_ns >= 0 and net.adjustment_interval_ns == 0
-        due = due_barrier(
-            row.clock_ns if known else NOT_SPOKEN, last[row.node], promised[row.node], ack_promised[row.node]
-        )
+        due = due_barrier(row.clock_ns if known else NOT_SPOKEN, last[row.node], promised, ack_promised)
         outcome = HOLDS
         if row.barrier < due or (known and row.barrier != due):
             outcome = violated(2, due, row.barrier, last_at[row.node])
-    if row.barrier != NO_BARRIER and (promised_at[row.node] < 0 or row.barrier > promised[row.node]):
-        promised[row.node], promised_at[row.node] = row.barrier, row.position
-    ack_promised[row.node] = max(ack_promised[row.node], row.ack_barrier)
+    if row.barrier != NO_BARRIER and (promised_at[row.node] < 0 or row.barrier > promised):
+        promised_at[row.node] = row.position
     return outcome
