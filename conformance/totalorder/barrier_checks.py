@@ -119,7 +119,7 @@ def only_reaching_links_count(
     is below all that can. A link that may have been given up may hold the barrier down where it was then (TO-FAIL)."""
     first, last = net.feeds_first[row.link], net.feeds_first[row.link + 1]
     all_first, all_last = net.ingress_first[row.node], net.ingress_first[row.node + 1]
-    if first == last or last - first == all_last - all_first:
+    if first == last:
         return SILENT
     if net.failure_timeout_ns:
         minimum = lowest_barrier(low_barrier, net.feeds_links, first, last)

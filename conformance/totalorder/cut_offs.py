@@ -14,11 +14,11 @@ def cut_offs(row: Row, net: Net, told: State, cut: State) -> None:
     """By host and other host, where failures are handled.
 
     told: whether a notice came that the other has failed.
-    cut: the least timestamp of the other's that notices told the host to discard, in ns; -1 for none.
+    cut: the least timestamp of the other's that notices told the host to discard, in ns; below 0 for none.
     """
     if not names_failed(row, net) or row.receiver != row.node:
         return
     pair = row.node * net.node_count + row.sender
     told[pair] = 1
-    if row.timestamp >= 0:
-        cut[pair] = row.timestamp if cut[pair] < 0 else min(cut[pair], row.timestamp)
+    if cut[pair] < 0 or 0 <= row.timestamp < cut[pair]:
+        cut[pair] = row.timestamp

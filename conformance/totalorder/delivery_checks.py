@@ -3,6 +3,8 @@ CamelCase: BarrierClauses.tla."""
 
 from __future__ import annotations
 
+from numba.extending import register_jitable
+
 from scatterproof.conformance.checks.kinds import SENT, SUBMITTED
 from scatterproof.conformance.checks.step import (
     HOLDS,
@@ -59,6 +61,20 @@ def deliver_below_barrier(row: Row, net: Net, barriers: NewestBarriers, losses: 
     )
 
 
+@register_jitable
+def in_order(row: Row, last_timestamp: State, last_sender: State, last_at: State) -> Outcome:
+    """Whether a delivery is strictly above the last one of its receiver that was, by (timestamp, sender): it is the
+    last one then. At stake from the second one on."""
+    if last_at[row.node] >= 0:
+        if row.timestamp < last_timestamp[row.node]:
+            return violated(0, last_timestamp[row.node], row.timestamp, last_at[row.node])
+        if row.timestamp == last_timestamp[row.node] and row.sender <= last_sender[row.node]:
+            return violated(1, last_sender[row.node], row.sender, last_at[row.node])
+    outcome = HOLDS if last_at[row.node] >= 0 else SILENT
+    last_timestamp[row.node], last_sender[row.node], last_at[row.node] = row.timestamp, row.sender, row.position
+    return outcome
+
+
 @check(
     "TO-ORDER",
     kinds=(Kind.DELIVERED,),
@@ -75,14 +91,7 @@ def deliver_below_barrier(row: Row, net: Net, barriers: NewestBarriers, losses: 
 def delivered_in_total_order(row: Row, last_timestamp: State, last_sender: State, last_at: State) -> Outcome:
     """Each delivery is strictly above every earlier one of its receiver, by (timestamp, sender). At stake from the
     second one on."""
-    if last_at[row.node] >= 0:
-        if row.timestamp < last_timestamp[row.node]:
-            return violated(0, last_timestamp[row.node], row.timestamp, last_at[row.node])
-        if row.timestamp == last_timestamp[row.node] and row.sender <= last_sender[row.node]:
-            return violated(1, last_sender[row.node], row.sender, last_at[row.node])
-    outcome = HOLDS if last_at[row.node] >= 0 else SILENT
-    last_timestamp[row.node], last_sender[row.node], last_at[row.node] = row.timestamp, row.sender, row.position
-    return outcome
+    return in_order(row, last_timestamp, last_sender, last_at)
 
 
 @check(

@@ -198,7 +198,7 @@ def failure_stops_nobody(
     risen with the ack barriers.
 
     delivered_of: by host and other host, the greatest timestamp of the other's that the host delivered; -1 for none.
-    least_cut: by host, the least timestamp that notices discard, in ns; -1 for none.
+    least_cut: by host, the least timestamp that notices discard, in ns; below 0 for none.
     """
     if row.kind == SENT:
         if names_failed(row, net) and (least_cut[row.sender] < 0 or 0 <= row.timestamp < least_cut[row.sender]):

@@ -24,6 +24,7 @@ from scatterproof.conformance.checks.step import (
     settled,
     violated,
 )
+from scatterproof.conformance.totalorder.delivery_checks import in_order
 from scatterproof.conformance.totalorder.ingress_barriers import (
     highest_record,
     loss_registers,
@@ -102,10 +103,10 @@ def loss_counter_spans_link(
     outcome = HOLDS if net.late and highest_at[row.link] >= 0 else SILENT
     if highest_at[row.link] >= 0 and row.greatest < highest[row.link]:
         outcome = violated(1, highest[row.link], row.greatest, highest_at[row.link])
-    elif not net.node_is_host[row.node] and not net.late:
+    elif not net.late:
         first, last = net.feeds_first[row.link], net.feeds_first[row.link + 1]
         shown = live_highest(losses.gap_record, live, net.feeds_links, first, last)
-        if first < last and shown > max(NO_LOSS, live_lowest(losses.newest_ack, live, net.feeds_links, first, last)):
+        if shown > max(NO_LOSS, live_lowest(losses.newest_ack, live, net.feeds_links, first, last)):
             outcome = HOLDS if row.loss_record >= shown else violated(0, shown, row.loss_record, -1)
     if row.packet == DATA and (highest_at[row.link] < 0 or row.timestamp > highest[row.link]):
         highest[row.link], highest_at[row.link] = row.timestamp, row.position
@@ -171,7 +172,7 @@ def beacons_carry_loss_flag(row: Row, net: Net, losses: LossRegisters, live: Int
     """In the loss state a switch's beacons carry a loss record, too. Links that may have been given up need not count
     (TO-FAIL)."""
     first, last = net.feeds_first[row.link], net.feeds_first[row.link + 1]
-    if row.packet != BEACON or first == last:
+    if row.packet != BEACON:
         return SILENT
     known = live_highest(losses.record, live, net.feeds_links, first, last)
     ack = max(NO_LOSS, live_lowest(losses.newest_ack, live, net.feeds_links, first, last))
@@ -276,12 +277,8 @@ def order_survives_loss(
         heard_ns[row.node] = max(heard_ns[row.node], row.time_ns)
     elif row.kind == DELIVERED:
         delivered[0] += 1
-        if last_at[row.node] >= 0:
-            if row.timestamp < last_timestamp[row.node]:
-                return violated(0, last_timestamp[row.node], row.timestamp, last_at[row.node])
-            if row.timestamp == last_timestamp[row.node] and row.sender <= last_sender[row.node]:
-                return violated(1, last_sender[row.node], row.sender, last_at[row.node])
-        last_timestamp[row.node], last_sender[row.node], last_at[row.node] = row.timestamp, row.sender, row.position
+        outcome = in_order(row, last_timestamp, last_sender, last_at)
+        return SILENT if outcome == HOLDS else outcome
     if row.kind != ENDED or not settled(row.flags):
         return SILENT
     for host in range(net.node_count):

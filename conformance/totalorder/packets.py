@@ -18,7 +18,7 @@ def is_node(number: int, net: Net) -> bool:
 @register_jitable
 def is_resent(flags: int) -> bool:
     """Whether a packet's flags say that it was put on its first link before."""
-    return flags >= 0 and flags & 1 == 1
+    return max(flags, 0) & 1 == 1
 
 
 @register_jitable
@@ -42,4 +42,4 @@ def names_failed(row: Row, net: Net) -> bool:
 @register_jitable
 def is_recall(row: Row, net: Net) -> bool:
     """Whether the packet recalls a message of its sender (TO-ATOMIC)."""
-    return net.failure_timeout_ns > 0 and row.packet == NOTICE and 0 < row.number < ANSWER and is_node(row.sender, net)
+    return net.failure_timeout_ns > 0 and row.packet == NOTICE and 0 < row.number < ANSWER
