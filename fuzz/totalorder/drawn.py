@@ -31,7 +31,7 @@ def _parameters(draw: Random) -> dict[str, Parameter]:
             found[name] = draw.randint(0, 1)
     if draw.random() < 0.35:
         found["adjustment_interval_ns"] = draw.choice((1, 3, 10))
-    if draw.random() < 0.4 and any(ack for _, ack in environment.beacons):
+    if draw.random() < 0.55 and any(ack for _, ack in environment.beacons):
         found |= {"failure_timeout_ns": draw.choice((1, 3, 8, 20, 20))}
         found.pop("every_beacon", None)
     elif draw.random() < 0.4 and environment in (Environment.B, Environment.D7, Environment.D8):
@@ -48,7 +48,9 @@ class _Run(LooseRun):
         self.environment = Environment(str(parameters["environment"]))
         self.adjusts = "adjustment_interval_ns" in parameters or draw.random() < 0.1
         self.timeout = int(parameters.get("failure_timeout_ns", 0))
-        self.ends = draw.random() < 0.4  # it goes on until all has come, so that its end is judged
+        self.ends = draw.random() < (
+            0.6 if self.timeout else 0.4
+        )  # it goes on until all has come, so that its end is judged
         self.tells_loss = parameters.get("host_flags") == 1
         self.routes, self.hosts = route(network), network.hosts()
         links, nodes = len(network.links), len(network.nodes)
@@ -72,7 +74,8 @@ class _Run(LooseRun):
         ways += [self.pass_on, self.deliver, self.deliver, self.beacon, self.beacon, self.acknowledge, self.lose_one]
         ways += [self.give_again, self.stop]
         ways += [self.ask, self.ask, self.answer, self.answer] * self.adjusts + [self.deliver_anything]
-        ways += [self.tell, self.tell, self.stop] * (self.timeout > 0) + [self.tell] * (self.draw.random() < 0.05)
+        ways += [self.tell, self.tell, self.tell, self.stop] * (self.timeout > 0)
+        ways += [self.tell] * (self.draw.random() < 0.15) + [self.give_again, self.acknowledge] * self.tells_loss
         ways += [self.submit, self.submit, self.give, self.deliver, self.deliver, self.arrive] * self.ends
         pauses = self.draw.choice(((0, 0, 1, 1, 2, 6), (0, 0, 1, 1, 2, 6), (0, 0, 1, max(1, self.timeout)), (0,)))
         for _ in range(steps):
@@ -96,14 +99,14 @@ class _Run(LooseRun):
         for _ in range(len(self.held)):
             self.deliver()
         for _, node, packet in self.held:
-            if self.draw.random() < (0.6 if node in self.down else 0.85):
+            if self.draw.random() < (0.6 if node in self.down else 0.8):
                 self.deliver_as_it_is(node, packet)
         self.now += self.draw.choice((0, 1, self.timeout))
-        for host in self.hosts:
-            for link in self.topology.ingress(host):
-                if self.draw.random() < 0.7:
-                    self.beacon(link)
-        self.settle()
+        for role in (Role.HOST, Role.SWITCH, Role.SWITCH):
+            for number, link in enumerate(self.topology.links):
+                if self.topology.nodes[link.source].role is role and self.draw.random() < 0.8:
+                    self.beacon(number)
+            self.settle()
 
     def settle(self) -> None:
         while any(self.on_link) or self.passing:
@@ -162,7 +165,8 @@ class _Run(LooseRun):
         feeding = self.routes.reaching[link] or self.topology.ingress(node)
         if is_host:
             waiting = [one["timestamp"] for one in self.given if one["sender"] == node and not self._is_done(one)]
-            ack = min(waiting, default=max(self.clock(node), self.last[node])) - 1
+            forgets = self.ends and self.draw.random() < 0.4
+            ack = min([] if forgets else waiting, default=max(self.clock(node), self.last[node])) - 1
         else:
             barrier = min((self.barrier[one] for one in feeding), default=0)
             ack = min((self.ack[one] for one in feeding), default=0)
@@ -294,7 +298,8 @@ class _Run(LooseRun):
         node, receiver = self.draw.randrange(len(self.topology.nodes)), self.draw.choice(self.hosts)
         sender = self.draw.choice([*self.hosts, *self.down])
         number = self.draw.choice((0, 0, 0, 1, 2, ANSWER, ANSWER + 1))
-        stamps = (ABSENT, self.last[sender], self.last[sender] + 1, self.now, self.near(self.last[sender], 0.5))
+        stamps = [ABSENT, self.now, self.near(self.last[sender], 0.5)]
+        stamps += [one["timestamp"] for one in self.given if one["sender"] == sender]
         packet = {"sender": sender, "receiver": receiver, "number": number, "timestamp": self.draw.choice(stamps)}
         if self.given and self.draw.random() < 0.3:  # all of this is as it should be
             message = self.draw.choice(self.given)
