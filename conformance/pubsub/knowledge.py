@@ -13,7 +13,7 @@ from numba.extending import register_jitable
 
 from scatterproof.conformance.checks.kinds import CALLED, CRASHED, DELIVERED, RETURNED
 from scatterproof.conformance.checks.step import Bins, Cell, State, Table, TableState, derive
-from scatterproof.conformance.checks.tables import change, field, find, put, room, used
+from scatterproof.conformance.checks.tables import change, field, find, put, room
 from scatterproof.conformance.pubsub.records import (
     ABOUT,
     ABOUT_LEVEL,
@@ -61,6 +61,7 @@ from scatterproof.conformance.pubsub.records import (
     MESSAGE_FIELDS,
     NEVER,
     OK,
+    OPEN_FROM,
     OPERATION,
     OUTCOME,
     PRESENT,
@@ -123,7 +124,7 @@ def note_called(
         change(subscriptions, slot, SURE_BEFORE, field(subscriptions, slot, SURE_FROM))
         change(subscriptions, slot, SURE_FROM, NEVER)
     elif call == ACKNOWLEDGE:
-        acknowledge(node, field(clients, own, CONNECTION), 1, deliveries)
+        acknowledge(node, own, 1, clients, deliveries)
     elif call in (CONNECT, DISCONNECT):
         change(clients, own, PRESENT, 0)
         if call == CONNECT:
@@ -131,6 +132,7 @@ def note_called(
             change(clients, own, AWAY_BEFORE, field(clients, own, AWAY_NS))
             change(clients, own, AWAY_NS, FOREVER)
             change(clients, own, CONNECT_NS, time_ns)
+            change(clients, own, OPEN_FROM, room(deliveries))
         if field(clients, own, LASTS) != 1 or (call == CONNECT and session != 1):
             end_session(node, NEVER, subscriptions)
 
@@ -147,14 +149,20 @@ def end_session(node: int, until_ns: int, subscriptions: TableState) -> None:
 
 
 @register_jitable
-def acknowledge(node: int, connection: int, how: int, deliveries: TableState) -> None:
-    """Mark the deliveries on this connection. how: 1 for the call, after which they may be acknowledged; 2 for its
-    return ok, after which they surely are."""
-    for slot in range(room(deliveries)):
-        if not used(deliveries, slot) or field(deliveries, slot, TO) != node:
+def acknowledge(node: int, own: int, how: int, clients: TableState, deliveries: TableState) -> None:
+    """Mark the deliveries on the client's connection. own: its slot. how: 1 for the call, after which they may be
+    acknowledged; 2 for its return ok, after which they surely are. What is acknowledged is not looked at again: a run
+    has many deliveries."""
+    first = room(deliveries)
+    for slot in range(field(clients, own, OPEN_FROM), room(deliveries)):
+        is_own = field(deliveries, slot, TO) == node
+        if not is_own or field(deliveries, slot, LAST_CONNECTION) != field(clients, own, CONNECTION):
             continue
-        if field(deliveries, slot, LAST_CONNECTION) == connection and field(deliveries, slot, ACKNOWLEDGED) == how - 1:
+        if field(deliveries, slot, ACKNOWLEDGED) == how - 1:
             change(deliveries, slot, ACKNOWLEDGED, how)
+        if field(deliveries, slot, ACKNOWLEDGED) < 2:
+            first = min(first, slot)
+    change(clients, own, OPEN_FROM, first)
 
 
 @register_jitable
@@ -194,7 +202,7 @@ def learn_returned(node: int, time_ns: int, outcome: int, book: Book) -> None:
     elif call == DISCONNECT and outcome == OK:
         change(clients, own, AWAY_NS, min(time_ns, field(clients, own, AWAY_NS)))
     elif call == ACKNOWLEDGE and outcome == OK:
-        acknowledge(node, field(clients, own, CONNECTION), 2, deliveries)
+        acknowledge(node, own, 2, clients, deliveries)
     slot = find(subscriptions, (node, filter_))
     if slot < 0 or call not in (SUBSCRIBE, UNSUBSCRIBE):
         return
@@ -243,6 +251,9 @@ def learn_delivered(
         copies = field(deliveries, before, COPIES) + (0 if again == 1 else 1)
     put(deliveries, (node, sender, number), (node, sender, number, first_at, position, connection, level, 0, copies))
     if before >= 0:
+        own = find(clients, (node,))
+        if own >= 0:
+            change(clients, own, OPEN_FROM, min(before, field(clients, own, OPEN_FROM)))
         return
     top = find(latest, (node, sender, topic, level))
     if top < 0 or field(latest, top, HIGHEST_NUMBER) < number:

@@ -119,21 +119,18 @@ def sure_level(one: int, slot: int, known: Known) -> int:
 
 
 @register_jitable
-def expired_ahead(one: int, slot: int, known: Known) -> bool:
-    """Whether a message that expires, matches and never came was published ahead of this one."""
+def is_expired(one: int, slot: int, known: Known) -> bool:
+    """Whether a message that expires matches and never came."""
     messages, client = known.messages, field(known.subscriptions, slot, CLIENT)
-    for other in range(room(messages)):
-        if field(messages, other, EXPIRY_NS) <= 0 or not does_bring(slot, field(messages, other, TOPIC), known):
-            continue
-        name = (field(messages, other, OF_SENDER), field(messages, other, OF_NUMBER))
-        if field(messages, other, AT) < field(messages, one, AT) and is_new_to(known.deliveries, client, *name):
-            return True
-    return False
+    if field(messages, one, EXPIRY_NS) <= 0 or not does_bring(slot, field(messages, one, TOPIC), known):
+        return False
+    return is_new_to(known.deliveries, client, field(messages, one, OF_SENDER), field(messages, one, OF_NUMBER))
 
 
 @register_jitable
-def owed_by(one: int, slot: int, known: Known, crash_ns: int) -> int:
-    """The clause by which the message must have come for the subscription when the run has settled; -1 for none."""
+def owed_by(one: int, slot: int, known: Known, crash_ns: int, behind_expired: bool) -> int:
+    """The clause by which the message must have come for the subscription when the run has settled; -1 for none.
+    behind_expired: whether one that expired was published ahead of it."""
     client, since_ns = field(known.subscriptions, slot, CLIENT), field(known.subscriptions, slot, SURE_FROM)
     if not is_present(known.clients, client) or sure_level(one, slot, known) < 1:
         return -1
@@ -141,7 +138,7 @@ def owed_by(one: int, slot: int, known: Known, crash_ns: int) -> int:
         return BY_ROUTE
     if crash_ns >= since_ns:
         return BY_STORE
-    return BY_EXPIRY if expired_ahead(one, slot, known) else BY_SESSION
+    return BY_EXPIRY if behind_expired else BY_SESSION
 
 
 @register_jitable
@@ -149,13 +146,16 @@ def all_came(clause: int, way: int, flags: int, known: Known, crash_ns: int) -> 
     """The outcome when the run has settled: violated for the message owed by this clause that never came and was
     published first, then by subscription; SILENT where nothing is owed."""
     messages, subscriptions = known.messages, known.subscriptions
-    at_stake = False
-    for one in range(room(messages) if settled(flags) else 0):
-        sender, number = field(messages, one, OF_SENDER), field(messages, one, OF_NUMBER)
-        for slot in range(room(subscriptions)):
-            if owed_by(one, slot, known, crash_ns) != clause:
-                continue
-            at_stake, client = True, field(subscriptions, slot, CLIENT)
-            if is_new_to(known.deliveries, client, sender, number):
-                return violated(way, client, number, field(messages, one, AT))
+    at_stake, first, owner = False, -1, -1
+    for slot in range(room(subscriptions) if settled(flags) else 0):
+        client, behind_expired = field(subscriptions, slot, CLIENT), False
+        for one in range(room(messages)):
+            sender, number = field(messages, one, OF_SENDER), field(messages, one, OF_NUMBER)
+            if owed_by(one, slot, known, crash_ns, behind_expired) == clause:
+                at_stake = True
+                if (first < 0 or one < first) and is_new_to(known.deliveries, client, sender, number):
+                    first, owner = one, client
+            behind_expired = behind_expired or is_expired(one, slot, known)
+    if first >= 0:
+        return violated(way, owner, field(messages, first, OF_NUMBER), field(messages, first, AT))
     return HOLDS if at_stake else SILENT

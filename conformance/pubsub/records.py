@@ -38,12 +38,12 @@ SUBSCRIPTION_FIELDS = 13
 # level and its number; whether it surely is connected; the number of its last connection, from 1 (0: it never connects,
 # and is always connected); when its last connect returned ok; whether its session outlives the connection (2: perhaps);
 # since when it surely has no connection (FOREVER: it may have one), the same before its last connect, and when that was
-# called.
-IN_CALL, ABOUT, ABOUT_LEVEL, OPERATION, PRESENT, CONNECTION, BACK_NS, LASTS, AWAY_NS, AWAY_BEFORE, CONNECT_NS = range(
-    11
-)
-CLIENT_FIELDS = 11
-FRESH_CLIENT = (1, 0, NEVER, 1, NEVER, NEVER, NEVER)  # from PRESENT on
+# called; and the first delivery on this connection, in the order of the table, that is not surely acknowledged, or one
+# ahead of it.
+IN_CALL, ABOUT, ABOUT_LEVEL, OPERATION, PRESENT, CONNECTION, BACK_NS, LASTS, AWAY_NS, AWAY_BEFORE = range(10)
+CONNECT_NS, OPEN_FROM = 10, 11
+CLIENT_FIELDS = 12
+FRESH_CLIENT = (1, 0, NEVER, 1, NEVER, NEVER, NEVER, 0)  # from PRESENT on
 
 # The deliveries of a message to a client, by client, publisher and number: this key; the row of the first one; the row
 # of the last one, its connection and level, and whether it surely was (2), may be (1) or is not (0) acknowledged; and

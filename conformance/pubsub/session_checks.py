@@ -166,11 +166,13 @@ def _none_waits(got: DeliveredRow, one: int, known: Known, crash_ns: int) -> Out
     messages, subscriptions, back = known.messages, known.subscriptions, back_ns(known.clients, got.node)
     at_stake = False
     for other in range(room(messages)):
+        if field(messages, other, CALLED_NS) >= back:
+            break  # they are in the order in which they were published
         if field(messages, other, OF_SENDER) != got.sender:
             continue
         if field(messages, other, TOPIC) != got.topic or field(messages, other, LEVEL) != field(messages, one, LEVEL):
             continue
-        if field(messages, other, CALLED_NS) >= back or crash_ns >= field(messages, other, CALLED_NS):
+        if crash_ns >= field(messages, other, CALLED_NS):
             continue
         for slot in range(room(subscriptions)):
             if field(subscriptions, slot, CLIENT) != got.node or got.level < 1:

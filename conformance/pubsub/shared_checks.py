@@ -26,7 +26,6 @@ from scatterproof.conformance.pubsub.records import (
     FILTER,
     FIRST_AT,
     FOREVER,
-    FROM,
     GROUP,
     LAST_CONNECTION,
     LASTS,
@@ -34,7 +33,6 @@ from scatterproof.conformance.pubsub.records import (
     LEVEL_GOT,
     LOWEST,
     MAY_UNTIL,
-    NUMBERED,
     OF_NUMBER,
     OF_SENDER,
     OK,
@@ -69,17 +67,19 @@ def one_member_gets_it(kind: int, flags: int, got: DeliveredRow, known: Known, c
     mine = _alone(got.node, one, known)
     if mine < 0:
         return SILENT
-    for slot in range(room(deliveries)):
-        if field(deliveries, slot, TO) == got.node:
+    first = -1
+    for its in range(room(known.subscriptions)):
+        member = field(known.subscriptions, its, CLIENT)
+        if member == got.node or not _is_one_group(its, mine, known) or _alone(member, one, known) != its:
             continue
-        if field(deliveries, slot, FROM) != got.sender or field(deliveries, slot, NUMBERED) != got.number:
-            continue
-        its = _alone(field(deliveries, slot, TO), one, known)
-        if its < 0 or not _is_one_group(its, mine, known):
+        slot = find(deliveries, (member, got.sender, got.number))
+        if slot < 0 or 0 <= first < slot:
             continue
         done = field(deliveries, slot, ACKNOWLEDGED) == 2 or field(deliveries, slot, LEVEL_GOT) == 0
         if done or (_stays(slot, known) and got.again != 1):
-            return violated(0, field(deliveries, slot, TO), got.number, field(deliveries, slot, FIRST_AT))
+            first = slot
+    if first >= 0:
+        return violated(0, field(deliveries, first, TO), got.number, field(deliveries, first, FIRST_AT))
     return HOLDS
 
 
