@@ -234,7 +234,7 @@ def knowledge(row: Row, net: Net, known: Knowledge) -> tuple[int, ...]:
             known.have[row.node] += new
             return (new, 0, late) + NOTHING[3:]  # noqa: RUF005
     elif row.kind == DELIVERED:
-        if row.sender >= 0 and 1 <= row.number <= MAX_NUMBER:
+        if 0 <= row.sender < net.node_count and 1 <= row.number <= MAX_NUMBER:
             if has(row.node, row.sender, row.number, net, known):
                 return AGAIN
             taken = take(row, known.coming)
@@ -244,7 +244,7 @@ def knowledge(row: Row, net: Net, known: Knowledge) -> tuple[int, ...]:
                 note_dependency(row, ahead, net, known)
             return NOTHING[:4] + (int(ahead),) + taken  # noqa: RUF005
     elif row.kind == BEGUN:
-        if row.is_run and (net.level != PL or row.receiver >= 0):
+        if row.is_run and (net.level != PL or 0 <= row.receiver < net.node_count):
             own = row.node * net.node_count + (row.receiver if net.level == PL else row.node)
             before, known.begun[own] = known.begun[own], max(known.begun[own], row.number + row.count - 1)
             new = 0 if net.level == PL else note_beginning(row, net, known)

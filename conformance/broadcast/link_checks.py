@@ -107,9 +107,9 @@ def sent_is_delivered(
     owed: (sender, receiver, number) -> position of its beginning.
     """
     if row.kind == SUBMITTED:
-        if row.receiver >= 0:  # at level pl alone
-            message = (row.node, row.receiver, row.number)
-            put(owed, message, (row.position, row.node, row.receiver, row.number))
+        if net.level == PL and 0 <= row.sender < net.node_count and 0 <= row.receiver < net.node_count:
+            message = (row.sender, row.receiver, row.number)
+            put(owed, message, (row.position, row.sender, row.receiver, row.number))
     elif row.kind == SENT:
         if earlier.is_new:
             put(on_link, (row.link, row.pseq), (row.link, row.pseq, row.position))

@@ -92,7 +92,7 @@ def dependencies_first(row: Row, net: Net, known: Knowledge, learnt: Learnt) -> 
     node, sender, firsts = row.node, row.sender, known.firsts
     if net.level != LCB or learnt.again or known.down[node]:
         return SILENT
-    if sender < 0 or row.number > known.begun[sender * net.node_count + sender]:
+    if not (0 <= sender < net.node_count and 1 <= row.number <= known.begun[sender * net.node_count + sender]):
         return SILENT  # nobody began with it: BC-URB-REAL's
     slot = missing_at(sender, row.number, node, net, known)
     if slot >= 0:

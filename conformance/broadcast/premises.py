@@ -37,7 +37,7 @@ def submissions_are_counted(
     node: int, sender: int, receiver: int, number: int, level: int, node_count: int, counted: State
 ) -> Outcome:
     """Messages are numbered per sender and receiver, from 1 without gaps."""
-    apt = receiver >= 0 and receiver != node if level == PL else receiver == EVERYBODY
+    apt = 0 <= receiver < node_count and receiver != node if level == PL else receiver == EVERYBODY
     if sender != node or not apt:
         return violated(0, node, sender)
     pair = node * node_count + max(receiver, 0)

@@ -48,12 +48,12 @@ class Net(NamedTuple):
 
 
 @derive("is_run", "is_data", "is_ack", kinds=(Kind.BEGUN, Kind.SENT, Kind.ARRIVED), at=Role.HOST)
-def well_formed(sender: int, number: int, packet: int, pseq: int, count: int) -> tuple[int, int, int]:
+def well_formed(sender: int, number: int, packet: int, pseq: int, count: int, node_count: int) -> tuple[int, int, int]:
     """Whether the row names a run of messages; whether it is a possible data packet; whether it is a possible
     acknowledgement."""
     is_run = 1 <= number <= MAX_NUMBER and 1 <= count <= MAX_RUN
     if not 1 <= pseq <= MAX_NUMBER:
         return int(is_run), 0, 0
-    is_data = packet == DATA and sender >= 0 and is_run
+    is_data = packet == DATA and 0 <= sender < node_count and is_run
     is_ack = packet == ACK and 0 <= number <= MAX_NUMBER and 1 <= count <= MAX_NUMBER
     return int(is_run), int(is_data), int(is_ack)
