@@ -109,8 +109,9 @@ def note_called(
         told = (node, operation, topic, level, digest, time_ns, 0, position, retain, expiry_ns, FOREVER)
         put(messages, (node, operation), told)
     slot = find(subscriptions, (node, filter_))
-    if call == SUBSCRIBE and slot < 0:
-        fresh = (node, filter_, NEVER, FOREVER, NEVER, NEVER, level, FOREVER, level, level, 0, 0, group)
+    if call == SUBSCRIBE and (slot < 0 or field(subscriptions, slot, HIGHEST) == NEVER):
+        loose_out = 0 if slot < 0 else field(subscriptions, slot, LOOSE_OUT)
+        fresh = (node, filter_, NEVER, FOREVER, NEVER, NEVER, level, FOREVER, level, level, 0, loose_out, group)
         put(subscriptions, (node, filter_), fresh)
     elif call == SUBSCRIBE:
         change(subscriptions, slot, MAY_BEFORE, field(subscriptions, slot, MAY_UNTIL))
@@ -120,7 +121,11 @@ def note_called(
         change(subscriptions, slot, HIGHEST, max(level, field(subscriptions, slot, HIGHEST)))
         if field(subscriptions, slot, GROUP) != group:
             change(subscriptions, slot, GROUP, SEVERAL)
-    elif call == UNSUBSCRIBE and slot >= 0:
+    elif call == UNSUBSCRIBE and slot < 0:
+        # Where its outcome is unknown it may end a subscription that is yet to come.
+        none = (node, filter_, NEVER, NEVER, NEVER, NEVER, NEVER, FOREVER, NEVER, NEVER, 0, 0, 0)
+        put(subscriptions, (node, filter_), none)
+    elif call == UNSUBSCRIBE:
         change(subscriptions, slot, SURE_BEFORE, field(subscriptions, slot, SURE_FROM))
         change(subscriptions, slot, SURE_FROM, NEVER)
     elif call == ACKNOWLEDGE:

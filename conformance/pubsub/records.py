@@ -26,9 +26,9 @@ MESSAGE_FIELDS = 11
 # A subscription, by client and filter: this key; since when it surely is in force (NEVER: it is not sure); until when
 # it may be (FOREVER: it still may), and the same before its last subscribe; since when it was sure before its last
 # unsubscribe; its level, and since when it surely has that one (FOREVER: it may have another); the lowest and highest
-# level ever asked for. LOOSE_IN, LOOSE_OUT: 1 where a subscribe, or an unsubscribe, had an unknown outcome and may take
-# effect at any later time. GROUP: of a shared one, else 0; SEVERAL: its subscribes named more than one, and nobody can
-# tell which of them a copy is of.
+# level ever asked for (NEVER: it was only unsubscribed yet). LOOSE_IN, LOOSE_OUT: 1 where a subscribe, or an
+# unsubscribe, had an unknown outcome and may take effect at any later time. GROUP: of a shared one, else 0; SEVERAL:
+# its subscribes named more than one, and nobody can tell which of them a copy is of.
 CLIENT, FILTER, SURE_FROM, MAY_UNTIL, MAY_BEFORE, SURE_BEFORE, HAS, SETTLED_NS, LOWEST, HIGHEST = range(10)
 LOOSE_IN, LOOSE_OUT, GROUP = range(10, 13)
 SEVERAL = FOREVER
