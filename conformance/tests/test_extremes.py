@@ -10,8 +10,7 @@ from collections.abc import Callable, Sequence
 from functools import cache
 from pathlib import Path
 from random import Random
-from types import CodeType
-from typing import Any, TypeVar
+from typing import Any
 
 import msgspec
 import pytest
@@ -21,18 +20,17 @@ from hypothesis import strategies as st
 from scatterproof.conformance.broadcast.tests import runs as broadcast
 from scatterproof.conformance.case import cases, run_case
 from scatterproof.conformance.checks.rows import columns_of_rows, row_rules
-from scatterproof.conformance.checks.source import plain_source, units
-from scatterproof.conformance.judge import Judging, all_checks, judge, judge_by_oracles, judge_compiled, refuse
+from scatterproof.conformance.judge import Judging, judge, judge_by_oracles, judge_compiled, refuse
 from scatterproof.conformance.network.run import SimulatedIut, simulate
-from scatterproof.conformance.protocol import load
 from scatterproof.conformance.tests import runs as totalorder
 from scatterproof.conformance.tests.agreement import beginning
+from scatterproof.conformance.tests.strict import strict_monitor
 from scatterproof.conformance.verdict import Verdict
 from scatterproof.impl.totalorder import make_core
 from scatterproof.spec.core import Deliver, Effect, Event, NodeConfig, Send
 from scatterproof.spec.errors import BadInput
 from scatterproof.spec.files import IMPORTED_FROM
-from scatterproof.spec.trace import ABSENT, Domain, Header, Kind, Row, Trace, schema
+from scatterproof.spec.trace import ABSENT, Domain, Kind, Trace, schema
 
 TOTALORDER = [*totalorder.WITHOUT_LOSS, *totalorder.UNDER_LOSS, *totalorder.WITH_CHOICES]
 FAILURES = [case.schedule for case in cases("totalorder") if case.clause in ("TO-FAIL", "TO-ATOMIC", "TO-RESTART")]
@@ -53,44 +51,6 @@ RUNS: dict[str, Callable[[int], Trace]] = {
 LEAST, GREATEST = -(1 << 63), (1 << 63) - 1
 # The recorder's own words; the rest of a row is what a node has said.
 PLACES = ("kind", "node", "link")
-
-Value = TypeVar("Value")
-
-
-class Strict(list[Value]):
-    """A list that nobody may read from its end, as arrays in machine code cannot be."""
-
-    def __getitem__(self, at: Any) -> Any:
-        assert 0 <= at < len(self), f"{at} is outside of {len(self)}"
-        return super().__getitem__(at)
-
-    def __setitem__(self, at: Any, value: Any) -> None:
-        assert 0 <= at < len(self), f"{at} is outside of {len(self)}"
-        super().__setitem__(at, value)
-
-
-@cache
-def strict_source(protocol: str) -> CodeType:
-    plugin = load(protocol)
-    text = plain_source(all_checks(plugin), plugin.columns)
-    state = re.compile(r"= (\[-?\d+\](?: \* .+)?)$", re.MULTILINE)
-    assert state.search(text) is not None
-    return compile(state.sub(r"= Strict(\1)", text), "<strict checks>", "exec")
-
-
-def strict_monitor(header: Header) -> Callable[[int, Row], None]:
-    """The plain form of all checks and premises, over strict lists."""
-    plugin = load(header.protocol)
-    checks = all_checks(plugin)
-    namespace: dict[str, Any] = {"Strict": Strict}
-    exec(strict_source(header.protocol), namespace)
-    around = {
-        name: value if isinstance(value, int) else Strict(value.tolist())
-        for name, value in plugin.surroundings(header).items()
-    }
-    observe: Callable[[int, Row], None]
-    observe, _ = namespace["make"]([unit.step for unit in units(checks)], around, [0] * len(checks), [])
-    return observe
 
 
 def changed(trace: Trace, position: int, column: str, value: int) -> Trace:

@@ -108,7 +108,7 @@ def scatterings(
         if slot >= 0:
             its = field(scattering_of, slot, 0)
             remove(scattering_of, slot)
-            change(copies, find(copies, (row.sender, its, row.node)), 0, row.position)
+            change_copy(copies, (row.sender, its, row.node), 0, row.position)
             forget_if_all_have_it(copies, row.sender, its, net.node_count)
 
 
@@ -116,7 +116,15 @@ def scatterings(
 def note_that_it_came(scattering_of: TableState, copies: TableState, sender: int, receiver: int, number: int) -> None:
     slot = find(scattering_of, (sender, receiver, number))
     if slot >= 0:
-        change(copies, find(copies, (sender, field(scattering_of, slot, 0), receiver)), 5, 0)
+        change_copy(copies, (sender, field(scattering_of, slot, 0), receiver), 5, 0)
+
+
+@register_jitable
+def change_copy(copies: TableState, key: tuple[int, int, int], number: int, value: int) -> None:
+    """There is none where a scattering has two messages for one receiver, which a premise refuses."""
+    slot = find(copies, key)
+    if slot >= 0:
+        change(copies, slot, number, value)
 
 
 @register_jitable
