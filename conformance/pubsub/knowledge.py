@@ -229,6 +229,8 @@ def learn_returned(node: int, time_ns: int, outcome: int, book: Book) -> None:
     if field(subscriptions, slot, LOOSE_IN) == 1:
         change(subscriptions, slot, MAY_UNTIL, FOREVER)
         change(subscriptions, slot, SETTLED_NS, FOREVER)
+    if call == UNSUBSCRIBE:
+        change(subscriptions, slot, SURE_BEFORE, NEVER)
 
 
 @register_jitable

@@ -24,7 +24,7 @@ OF_SENDER, OF_NUMBER, TOPIC, LEVEL, DIGEST, CALLED_NS, OUTCOME, AT, RETAIN, EXPI
 MESSAGE_FIELDS = 11
 
 # A subscription, by client and filter: this key; since when it surely is in force (NEVER: it is not sure); until when
-# it may be (FOREVER: it still may), and the same before its last subscribe; since when it was sure before its last
+# it may be (FOREVER: it still may), and the same before its last subscribe; since when it was sure before an open
 # unsubscribe; its level, and since when it surely has that one (FOREVER: it may have another); the lowest and highest
 # level ever asked for (NEVER: it was only unsubscribed yet). LOOSE_IN, LOOSE_OUT: 1 where a subscribe, or an
 # unsubscribe, had an unknown outcome and may take effect at any later time. GROUP: of a shared one, else 0; SEVERAL:

@@ -9,6 +9,7 @@ from scatterproof.conformance.checks.step import (
     HOLDS,
     SILENT,
     Outcome,
+    PerNode,
     State,
     Table,
     TableState,
@@ -23,8 +24,10 @@ from scatterproof.conformance.pubsub.owing import (
     BY_STORE,
     all_came,
     back_ns,
+    does_bring,
     is_present,
     is_shared,
+    is_sure,
     most_copies,
     sure_level,
 )
@@ -33,18 +36,23 @@ from scatterproof.conformance.pubsub.records import (
     AT,
     CALLED_NS,
     CLIENT,
+    EXPIRY_NS,
     FROM,
+    GROUP,
     HIGHEST_AT,
     HIGHEST_NUMBER,
     LAST_AT,
     LAST_CONNECTION,
     LEVEL,
     LEVEL_GOT,
+    NEVER,
     NUMBERED,
     OF_NUMBER,
     OF_SENDER,
     OK,
     OUTCOME,
+    RETAIN,
+    SURE_BEFORE,
     TO,
     TOPIC,
     DeliveredRow,
@@ -129,9 +137,15 @@ PASSED_ON = 2
         "{expected_node} never gets message {found} again, which it had not acknowledged when its connection ended",
     ),
     derived=(knowledge, crashes),
+    reached=PerNode(0),
 )
-def waiting_come_first(kind: int, flags: int, got: DeliveredRow, known: Known, crash_ns: State) -> Outcome:
-    """Where a client may get several copies of a message, nobody can tell which one has come, or comes again."""
+def waiting_come_first(
+    kind: int, flags: int, got: DeliveredRow, known: Known, crash_ns: State, reached: State
+) -> Outcome:
+    """Where a client may get several copies of a message, nobody can tell which one has come, or comes again.
+
+    reached: by client: all messages ahead of this one, in the order of the table, wait for it no more.
+    """
     if kind == ENDED:
         return _came_again(flags, known, crash_ns[0])
     one, before = (
@@ -141,6 +155,7 @@ def waiting_come_first(kind: int, flags: int, got: DeliveredRow, known: Known, c
     if one < 0 or is_kept(known.messages, one, got.retain):
         return SILENT
     if before >= 0:
+        reached[got.node] = min(reached[got.node], one)
         if field(known.deliveries, before, LAST_CONNECTION) == connection_of(known.clients, got.node):
             return SILENT
         if crash_ns[0] >= field(known.messages, one, CALLED_NS):
@@ -156,18 +171,21 @@ def waiting_come_first(kind: int, flags: int, got: DeliveredRow, known: Known, c
         return HOLDS
     if field(known.messages, one, CALLED_NS) <= back_ns(known.clients, got.node):
         return SILENT
-    return _none_waits(got, one, known, crash_ns[0])
+    return _none_waits(got, one, known, crash_ns[0], reached)
 
 
 @register_jitable
-def _none_waits(got: DeliveredRow, one: int, known: Known, crash_ns: int) -> Outcome:
+def _none_waits(got: DeliveredRow, one: int, known: Known, crash_ns: int, reached: State) -> Outcome:
     """Violated for the message published first of those that wait and should come ahead of this one; SILENT where none
     should."""
     messages, subscriptions, back = known.messages, known.subscriptions, back_ns(known.clients, got.node)
     at_stake = False
-    for other in range(room(messages)):
+    for other in range(reached[got.node], room(messages)):
         if field(messages, other, CALLED_NS) >= back:
             break  # they are in the order in which they were published
+        if _is_over(got.node, other, known):
+            reached[got.node] += other == reached[got.node]
+            continue
         if field(messages, other, OF_SENDER) != got.sender:
             continue
         if field(messages, other, TOPIC) != got.topic or field(messages, other, LEVEL) != field(messages, one, LEVEL):
@@ -183,6 +201,27 @@ def _none_waits(got: DeliveredRow, one: int, known: Known, crash_ns: int) -> Out
             if _waits(got.node, other, known):
                 return violated(0, field(messages, other, OF_NUMBER), got.number, field(messages, other, AT))
     return HOLDS if at_stake else SILENT
+
+
+@register_jitable
+def _is_over(node: int, one: int, known: Known) -> bool:
+    """Whether the message did not wait for the client as it came back, and will not whenever it comes back again: it is
+    never owed, or came on an earlier connection and was perhaps acknowledged, unless it comes once more."""
+    messages, subscriptions, deliveries = known.messages, known.subscriptions, known.deliveries
+    outcome, since_ns = field(messages, one, OUTCOME), field(messages, one, CALLED_NS)
+    if outcome != OK or field(messages, one, RETAIN) > 0 or field(messages, one, EXPIRY_NS) > 0:
+        return outcome != 0
+    before = find(deliveries, (node, field(messages, one, OF_SENDER), field(messages, one, OF_NUMBER)))
+    if before >= 0:
+        done = field(deliveries, before, ACKNOWLEDGED) > 0 or field(deliveries, before, LEVEL_GOT) != 1
+        return done and field(deliveries, before, LAST_CONNECTION) < connection_of(known.clients, node)
+    for slot in range(room(subscriptions)):
+        if field(subscriptions, slot, CLIENT) != node or field(subscriptions, slot, GROUP) > 0:
+            continue
+        sure = is_sure(subscriptions, slot, since_ns) or NEVER < field(subscriptions, slot, SURE_BEFORE) < since_ns
+        if sure and does_bring(slot, field(messages, one, TOPIC), known):
+            return False
+    return True
 
 
 @register_jitable
