@@ -147,7 +147,7 @@ ONCE = "uniform_checks:delivered_once"
     ("place", "after", "outcome"),
     [
         (ONCE, "return violated(0, 0, row.number) if False else HOLDS", TriedOutcome.BY_CLAUSE),
-        (ONCE, "return violated(0, 1, row.number) if learnt.again else HOLDS", TriedOutcome.SURVIVED),
+        ("packets:oldest_of", "least = pseq if least == 0 or pseq <= least else least", TriedOutcome.SURVIVED),
         ("oracles.uniform:majority_has_it", "message = (event.number, event.number)", TriedOutcome.BY_CLAUSE),
         (
             "order_checks:fifo_without",
