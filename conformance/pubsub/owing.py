@@ -103,16 +103,22 @@ def most_copies(node: int, one: int, known: Known) -> int:
 
 
 @register_jitable
+def is_live(messages: TableState, one: int) -> bool:
+    """Whether the message was surely published, never expires, and is not retained."""
+    kept_or_expires = field(messages, one, RETAIN) > 0 or field(messages, one, EXPIRY_NS) > 0
+    return field(messages, one, OUTCOME) == OK and not kept_or_expires
+
+
+@register_jitable
 def sure_level(one: int, slot: int, known: Known) -> int:
     """The lowest level at which the message must come for the subscription; -1 where it need not come.
 
-    The subscription must match, not be shared, and have been in force before the publish. The message must surely be
-    published, never expire, and not be retained: which copies are of the retained message, nobody could tell."""
+    The subscription must match, not be shared, and have been in force before the publish. The message must be live:
+    which copies are of a retained one, nobody could tell."""
     messages, subscriptions = known.messages, known.subscriptions
-    since_ns, for_ever = field(messages, one, CALLED_NS), field(messages, one, EXPIRY_NS) <= 0
-    is_live = field(messages, one, OUTCOME) == OK and field(messages, one, RETAIN) <= 0 and for_ever
+    since_ns = field(messages, one, CALLED_NS)
     is_plain = field(subscriptions, slot, GROUP) <= 0 and is_sure(subscriptions, slot, since_ns)
-    if not (is_live and is_plain and does_bring(slot, field(messages, one, TOPIC), known)):
+    if not (is_live(messages, one) and is_plain and does_bring(slot, field(messages, one, TOPIC), known)):
         return -1
     alone = field(subscriptions, slot, SETTLED_NS) < since_ns
     return min(field(messages, one, LEVEL), field(subscriptions, slot, HAS if alone else LOWEST))

@@ -25,6 +25,7 @@ from scatterproof.conformance.pubsub.owing import (
     all_came,
     back_ns,
     does_bring,
+    is_live,
     is_present,
     is_shared,
     is_sure,
@@ -36,7 +37,6 @@ from scatterproof.conformance.pubsub.records import (
     AT,
     CALLED_NS,
     CLIENT,
-    EXPIRY_NS,
     FROM,
     GROUP,
     HIGHEST_AT,
@@ -51,7 +51,6 @@ from scatterproof.conformance.pubsub.records import (
     OF_SENDER,
     OK,
     OUTCOME,
-    RETAIN,
     SURE_BEFORE,
     TO,
     TOPIC,
@@ -208,9 +207,9 @@ def _is_over(node: int, one: int, known: Known) -> bool:
     """Whether the message did not wait for the client as it came back, and will not whenever it comes back again: it is
     never owed, or came on an earlier connection and was perhaps acknowledged, unless it comes once more."""
     messages, subscriptions, deliveries = known.messages, known.subscriptions, known.deliveries
-    outcome, since_ns = field(messages, one, OUTCOME), field(messages, one, CALLED_NS)
-    if outcome != OK or field(messages, one, RETAIN) > 0 or field(messages, one, EXPIRY_NS) > 0:
-        return outcome != 0
+    since_ns = field(messages, one, CALLED_NS)
+    if not is_live(messages, one):
+        return field(messages, one, OUTCOME) != 0
     before = find(deliveries, (node, field(messages, one, OF_SENDER), field(messages, one, OF_NUMBER)))
     if before >= 0:
         done = field(deliveries, before, ACKNOWLEDGED) > 0 or field(deliveries, before, LEVEL_GOT) != 1

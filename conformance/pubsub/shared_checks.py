@@ -16,13 +16,12 @@ from scatterproof.conformance.checks.step import (
 )
 from scatterproof.conformance.checks.tables import field, find, room
 from scatterproof.conformance.pubsub.knowledge import connection_of, crashes, is_kept, knowledge
-from scatterproof.conformance.pubsub.owing import does_bring, is_present, is_sure
+from scatterproof.conformance.pubsub.owing import does_bring, is_live, is_present, is_sure
 from scatterproof.conformance.pubsub.records import (
     ACKNOWLEDGED,
     AT,
     CALLED_NS,
     CLIENT,
-    EXPIRY_NS,
     FILTER,
     FIRST_AT,
     FOREVER,
@@ -35,9 +34,6 @@ from scatterproof.conformance.pubsub.records import (
     MAY_UNTIL,
     OF_NUMBER,
     OF_SENDER,
-    OK,
-    OUTCOME,
-    RETAIN,
     SEVERAL,
     TO,
     TOPIC,
@@ -136,9 +132,7 @@ def _is_owed(one: int, slot: int, known: Known, crash_ns: int) -> bool:
     member asked for level 0, and no member with a lasting session is away, in which the message may wait."""
     messages, subscriptions, clients = known.messages, known.subscriptions, known.clients
     since_ns = field(messages, one, CALLED_NS)
-    if field(messages, one, OUTCOME) != OK or field(messages, one, LEVEL) < 1 or crash_ns >= since_ns:
-        return False
-    if field(messages, one, RETAIN) > 0 or field(messages, one, EXPIRY_NS) > 0:
+    if not is_live(messages, one) or field(messages, one, LEVEL) < 1 or crash_ns >= since_ns:
         return False
     if not 0 < field(subscriptions, slot, GROUP) < SEVERAL or not is_sure(subscriptions, slot, since_ns):
         return False

@@ -11,9 +11,7 @@ from types import FrameType
 import pytest
 
 from scatterproof import conformance
-from scatterproof.conformance.checks.online import Monitor
-from scatterproof.conformance.judge import all_checks
-from scatterproof.conformance.protocol import load
+from scatterproof.conformance.judge import Judging
 from scatterproof.spec import trace_ndjson
 from scatterproof.spec.core import Outcome
 from scatterproof.spec.trace import ABSENT, Kind, Row, schema
@@ -55,12 +53,8 @@ def rows(messages: int, group: int, stay: int) -> Iterator[Row]:
 
 def steps_a_row(messages: int, group: int, stay: int) -> float:
     """How many functions are called for a row, in the mean."""
-    plugin, header = load("pubsub"), trace_ndjson.read(PATH).header
-    around, calls = plugin.surroundings(header), 0
-    applies = around["applies"]
-    assert not isinstance(applies, int)
-    checks = [check for check, does in zip(all_checks(plugin), applies, strict=True) if does]
-    monitor, recorded = Monitor(checks, plugin.columns, around), list(rows(messages, group, stay))
+    judging, calls = Judging(trace_ndjson.read(PATH).header), 0
+    recorded = list(rows(messages, group, stay))
 
     def note(frame: FrameType, event: str, given: object) -> None:
         nonlocal calls
@@ -69,11 +63,10 @@ def steps_a_row(messages: int, group: int, stay: int) -> float:
     before = sys.getprofile()
     sys.setprofile(note)
     try:
-        for position, row in enumerate(recorded):
-            monitor.observe(position, row)
+        judging.observe(recorded)
     finally:
         sys.setprofile(before)
-    assert not monitor.broken
+    assert not judging.broken
     return calls / len(recorded)
 
 
