@@ -62,11 +62,18 @@ def write_kept(name: str, all_of: Mapping[str, Sequence[str]]) -> None:
 def kept(name: str) -> Iterator[tuple[str, Trace]]:
     """The damaged traces that are kept, with a title each. Raises BadInput where an edit cannot be done any more."""
     for base, all_of in kept_damages(name).items():
-        for how in all_of:
-            try:
-                yield f"{base}: {how}", damaged(labelled(name)[base], how)
-            except (LookupError, ValueError) as error:
-                raise BadInput(f"{kept_file(name)}: {base}: {how}: {error!r}; take it out") from None
+        for title in (f"{base}: {how}" for how in all_of):
+            yield title, titled(name, title, kept_file(name))
+
+
+def titled(name: str, title: str, path: Path) -> Trace:
+    """The labelled trace that the title names, with the edits behind its name, as in `PS-ORDER.second: delete 8`.
+    Raises BadInput where there is none any more; the title is in the file of this path."""
+    base, _, how = title.partition(": ")
+    try:
+        return damaged(labelled(name)[base], how)
+    except (LookupError, ValueError) as error:
+        raise BadInput(f"{path}: {title}: {error!r}; take it out") from None
 
 
 def damaged(trace: Trace, how: str) -> Trace:

@@ -11,14 +11,14 @@ from pathlib import Path
 
 import msgspec
 
-from scatterproof.fuzz.damages import damaged, labelled
+from scatterproof.fuzz.damages import titled
 from scatterproof.spec.errors import BadInput
 from scatterproof.spec.files import read_bytes
 from scatterproof.spec.trace import Trace
 
 
 class Stakes(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
-    """By trace, clauses. A trace is named as in `PS-ORDER.second: delete 8`.
+    """By trace, clauses. A trace is named as `damages.titled` has it.
 
     at_stake: those that it puts at stake, and that hold.
     idle: those that it does not put at stake.
@@ -48,9 +48,5 @@ def staked(name: str) -> Iterator[tuple[str, Trace, tuple[str, ...]]]:
     there any more."""
     stakes = stakes_of(name)
     for title in {**stakes.at_stake, **stakes.idle}:
-        base, _, how = title.partition(": ")
-        try:
-            trace = damaged(labelled(name)[base], how)
-        except (LookupError, ValueError) as error:
-            raise BadInput(f"{stakes_file(name)}: {title}: {error!r}; take it out") from None
-        yield title, trace, (*stakes.at_stake.get(title, ()), *stakes.idle.get(title, ()))
+        clauses = *stakes.at_stake.get(title, ()), *stakes.idle.get(title, ())
+        yield title, titled(name, title, stakes_file(name)), clauses
