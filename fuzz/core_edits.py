@@ -95,12 +95,11 @@ def _is_idempotent(statement: ast.stmt) -> bool:
 
 def _changed(statement: ast.stmt) -> tuple[str, str] | None:
     """The table and the field that it changes, where it does nothing else and reads none."""
-    called = ast.unparse(statement).partition("(")[0] if _is_call(statement) else ""
-    if called != _CHANGE or not isinstance(statement, ast.Expr) or not isinstance(statement.value, ast.Call):
-        return None
-    table, slot, number, value = statement.value.args
-    reads = any(isinstance(node, ast.Call) for part in (slot, value) for node in ast.walk(part))
-    return None if reads else (ast.unparse(table), ast.unparse(number))
+    match statement:
+        case ast.Expr(ast.Call(ast.Name(id=name), [table, slot, number, value])) if name == _CHANGE:
+            reads = any(isinstance(node, ast.Call) for part in (slot, value) for node in ast.walk(part))
+            return None if reads else (ast.unparse(table), ast.unparse(number))
+    return None
 
 
 def _bound_once(function: ast.FunctionDef) -> frozenset[str]:

@@ -53,10 +53,8 @@ class Needs:
 
     def sentence(self) -> str:
         """How to install all of it."""
-        packages = [f"{_listed(self.pypi)} of PyPI into this environment"] if self.pypi else []
-        packages += (
-            [f"{_listed(self.debian)} of Debian (apt-get install {' '.join(self.debian)})"] if self.debian else []
-        )
+        packages = [f"{_listed(self.pypi)} of PyPI into this environment"] * bool(self.pypi)
+        packages += [f"{_listed(self.debian)} of Debian (apt-get install {' '.join(self.debian)})"] * bool(self.debian)
         ways = [f"install {', and '.join(packages)}"] if packages else []
         commands = [*Needs(npm=self.npm)._commands(), *(package.command(version) for package, version in self.beside)]
         ways += [f"run {' '.join(command)}" for command in commands]

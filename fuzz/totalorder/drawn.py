@@ -48,9 +48,8 @@ class _Run(LooseRun):
         self.environment = Environment(str(parameters["environment"]))
         self.adjusts = "adjustment_interval_ns" in parameters or draw.random() < 0.1
         self.timeout = int(parameters.get("failure_timeout_ns", 0))
-        self.ends = draw.random() < (
-            0.6 if self.timeout else 0.4
-        )  # it goes on until all has come, so that its end is judged
+        # Whether it goes on until all has come, so that its end is judged.
+        self.ends = draw.random() < (0.6 if self.timeout else 0.4)
         self.tells_loss = parameters.get("host_flags") == 1
         self.routes, self.hosts = route(network), network.hosts()
         links, nodes = len(network.links), len(network.nodes)

@@ -61,9 +61,8 @@ class ChangedCode:
 
 _SCHEDULES = 20  # of each group of rules; the command draws more
 _ENOUGH = 30  # mutants: where one in seven is killed, as in a protocol of few cases, 1 sample in 100 has none killed
-_LONGEST = (
-    60  # rows of a run that judges are shown; the command shows all of them, damaged ones, and those of other protocols
-)
+# Rows of a run that judges are shown. The command shows all of them, damaged ones, and those of other protocols.
+_LONGEST = 60
 CORES = ChangedCode(
     name="core",
     sample=120,
