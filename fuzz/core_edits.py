@@ -42,7 +42,7 @@ def _statements(function: ast.FunctionDef) -> Iterator[Edit]:
                 continue
             if _may_go(function, owner, block, at, bound):
                 yield Edit("drop", statement, owner, field, at, [ast.Pass()])
-            if isinstance(statement, ast.AugAssign) or (_is_call(statement) and not _is_idempotent(statement)):
+            if _counts(statement) or (_is_call(statement) and not _is_idempotent(statement)):
                 yield Edit("repeat", statement, owner, field, at, [statement, copy.deepcopy(statement)])
             if isinstance(statement, ast.For | ast.While):
                 once = copy.copy(statement)
@@ -76,6 +76,11 @@ def _may_go(
         return not _written_names(statement) & bound
     dropped = (ast.AugAssign, ast.Delete, ast.Continue, ast.Break, ast.Raise)
     return isinstance(statement, dropped) or _is_call(statement)
+
+
+def _counts(statement: ast.stmt) -> bool:
+    """Whether it changes a value in place, and a set or a number of bits does not stay the same the second time."""
+    return isinstance(statement, ast.AugAssign) and not isinstance(statement.op, ast.BitOr | ast.BitAnd)
 
 
 def _is_call(statement: ast.stmt) -> bool:

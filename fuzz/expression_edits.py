@@ -117,7 +117,8 @@ def _others(node: ast.expr, parent: ast.AST, signature: Signature) -> Iterator[t
     elif isinstance(node, ast.BoolOp):
         yield "and-or", ast.BoolOp(ast.And() if isinstance(node.op, ast.Or) else ast.Or(), node.values)
     elif isinstance(node, ast.Constant) and isinstance(node.value, bool):
-        yield "negation", ast.Constant(not node.value)
+        if not (isinstance(parent, ast.keyword) and parent.arg == "strict"):  # of zip: all are of one length
+            yield "negation", ast.Constant(not node.value)
     elif isinstance(node, ast.Constant) and isinstance(node.value, int) and not isinstance(parent, ast.Subscript):
         if not (node.value == 1 and isinstance(parent, ast.UnaryOp)):  # any number below 0 is as good a mark as -1
             yield "one-off", ast.Constant(node.value + 1)

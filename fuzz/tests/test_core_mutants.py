@@ -118,6 +118,16 @@ def test_changes_of_two_fields_may_come_in_any_order_and_twice(second: str, matt
     assert [text for name, text in found if name == "repeat" and "change" in text.split("\n")[-1]] == []
 
 
+def test_what_is_in_a_set_is_not_put_there_again() -> None:
+    texts = [text for name, text in changed("def f(a, b):\n    a += b\n    a |= b") if name == "repeat"]
+    assert texts == ["def f(a, b):\n    a += b\n    a += b\n    a |= b"]
+
+
+def test_lists_of_one_length_may_be_taken_together_without_looking() -> None:
+    found = [text for name, text in changed("def f(a, b):\n    return zip(a, b, strict=True)") if name == "negation"]
+    assert found == []
+
+
 def test_a_number_that_no_sentence_names_has_no_mutants() -> None:
     source = (
         "def f(one: int, two: int, last: int, way: int):\n    if last:\n        return violated({}, one + two, last)\n"
