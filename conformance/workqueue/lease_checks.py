@@ -110,7 +110,7 @@ def returned_keep_order(row: LeaseRow, promise: Promise, book: Leases) -> Outcom
     ahead = ahead_of(BACK, one, own, row, promise, book)
     if ahead >= 0:
         return violated(0, field(messages, ahead, NUMBER), row.number, field(messages, ahead, PUT_AT))
-    return HOLDS if field(messages, one, HANDED) > 0 or has_others(one, book) else SILENT
+    return HOLDS if has_others(one, book) else SILENT
 
 
 @check_of_leases("Q-LEASE-ALL", "nothing is handed out, and message {expected} was there, which nothing hid")
@@ -118,7 +118,7 @@ def available_is_handed_out(row: LeaseRow, promise: Promise, book: Leases) -> Ou
     own = receiving(book.users, row.node)
     if not is_empty(own, row, book):
         return HOLDS if own >= 0 and row.kind == RETURNED and field(book.users, own, GOT) > 0 else SILENT
-    if promise.one_consumer == 1 or not is_alone(RECEIVE, row.node, promise, book):
+    if not is_alone(RECEIVE, row.node, promise, book):
         return SILENT
     found = available(own, row, promise, book)
     messages = book.messages
@@ -166,7 +166,7 @@ def other_consumer(own: int, row: LeaseRow, promise: Promise, book: Leases) -> i
     until_ns = max(begun_ns, earlier(later(begun_ns, field(users, own, LEASE)), promise.margin_ns))
     for node in range(promise.node_count):
         user = find(users, (node,))
-        if node == row.node or user < 0 or field(users, user, HAD_NS) == NEVER:
+        if node == row.node or user < 0:
             continue
         if field(users, user, ROLE_FROM) > row.time_ns and field(users, user, HAD_NS) < until_ns:
             return node

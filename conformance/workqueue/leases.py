@@ -68,7 +68,6 @@ from scatterproof.conformance.workqueue.lease_records import (
     TRIES,
     USER_FIELDS,
     USES,
-    WAITING,
     LeaseRow,
     Leases,
     Promise,
@@ -96,8 +95,6 @@ def note_called(row: LeaseRow, promise: Promise, book: Leases) -> None:
         first, behind = field(users, own, HAND_FIRST), field(users, own, HAND_BEHIND)
         role_from, role_by = field(users, own, ROLE_FROM), field(users, own, ROLE_BY)
         had_ns, had_at = field(users, own, HAD_NS), field(users, own, HAD_AT)
-        if field(users, own, IN_CALL) != 0:
-            drop_uses(row.node, field(users, own, USES), book)
     uses, role_was = 0, role_by
     if row.call == PUT:
         for at in range(entries(row.most)):
@@ -129,7 +126,7 @@ def use_from_hand(at: int, number: int, row: LeaseRow, promise: Promise, book: L
         remove(hands, entry)
     one = find(messages, (serial,))
     if one < 0:
-        put(book.uses, (row.node, at), (0, 0, NEVER, 0))
+        put(book.uses, (row.node, at), (serial, grant, NEVER, grant))
         return
     seen, old_from = field(messages, one, HANDED), field(messages, one, ENDS_FROM)
     put(book.uses, (row.node, at), (serial, grant, old_from, seen))
@@ -156,11 +153,9 @@ def is_of_aside(node: int, uses: int, book: Leases) -> bool:
 def move_behind(serial: int, now: int, book: Leases) -> None:
     """Note that the message may be behind the others of its group from now on."""
     slot = find(book.messages, (serial,))
-    waits = field(book.messages, slot, WAITING) == 1
     wait_no_more(serial, book)
     change(book.messages, slot, BACK_FROM, now)
-    if waits:
-        wait(serial, book)
+    wait(serial, book)
 
 
 @register_jitable
@@ -201,17 +196,10 @@ def learn_returned(
         one = find(book.messages, (field(book.uses, entry, OF),))
         if one >= 0 and outcome != UNKNOWN:
             learn_of_message(at, node, one, time_ns, is_done(at, outcome, done, OK), promise, book)
-        elif one >= 0 and call == DELETE:
+        elif call == DELETE:
             wait_no_more(field(book.uses, entry, OF), book)
     learn_of_role(call, own, time_ns, outcome, promise, book)
-    drop_uses(node, uses, book)
     change(users, own, IN_CALL, 0)
-
-
-@register_jitable
-def drop_uses(node: int, uses: int, book: Leases) -> None:
-    for at in range(uses):
-        remove(book.uses, find(book.uses, (node, at)))
 
 
 @register_jitable
@@ -225,9 +213,9 @@ def learn_of_role(call: int, own: int, time_ns: int, outcome: int, promise: Prom
     if call in (RECEIVE, EXTEND) and outcome == OK:
         by_ns = later(later(time_ns, field(users, own, LEASE)), promise.margin_ns)
         change(users, own, ROLE_BY, max(was, by_ns))
-    elif call in (RECEIVE, EXTEND) and outcome == REFUSED:
+    elif outcome == REFUSED:
         change(users, own, ROLE_BY, was)
-    elif call == CANCEL and outcome == OK and was < FOREVER:
+    elif outcome == OK and was < FOREVER:
         change(users, own, ROLE_BY, min(was, time_ns))
 
 
@@ -240,7 +228,7 @@ def learn_of_message(at: int, node: int, one: int, time_ns: int, done: bool, pro
     serial, grant = field(uses, entry, OF), field(uses, entry, GRANT)
     seen, old_from, handed = field(uses, entry, SEEN), field(uses, entry, OLD_FROM), field(messages, one, HANDED)
     # It has no effect while somebody else holds the message, and surely takes effect while its own lease lasts.
-    fenced = grant < seen and seen == handed and field(messages, one, ENDS_FROM) > time_ns
+    fenced = seen == handed and field(messages, one, ENDS_FROM) > time_ns
     lasted = grant == handed and old_from > time_ns
     if call == EXTEND:
         add(messages, one, EXTENDS, -1)
@@ -260,7 +248,7 @@ def learn_of_message(at: int, node: int, one: int, time_ns: int, done: bool, pro
         elif not fenced:
             change(messages, one, ENDS_BY, max(by_ns, field(messages, one, ENDS_BY)))
     elif lasted:
-        change(messages, one, ENDS_BY, min(time_ns, field(messages, one, ENDS_BY)))
+        change(messages, one, ENDS_BY, time_ns)
         if call == DELETE:
             change(messages, one, DELETED_NS, min(time_ns, field(messages, one, DELETED_NS)))
         else:
