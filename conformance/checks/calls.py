@@ -26,7 +26,7 @@ from scatterproof.conformance.checks.step import (
     settled,
     violated,
 )
-from scatterproof.spec.trace import Kind, Order
+from scatterproof.spec.trace import ABSENT, Kind, Order
 
 
 @check(
@@ -80,7 +80,7 @@ def calls_return_once(
         return HOLDS
     if operation != made[node] or made_at[node] < 0:
         return violated(3, -1, operation)
-    if outcome < 1:
+    if outcome == ABSENT:
         return violated(4, -1, operation, made_at[node])
     made_at[node] = -1
     return HOLDS

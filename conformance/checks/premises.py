@@ -227,7 +227,7 @@ def follow(
                 return violated(_TWICE, -1, link_seq)
             missing[link] -= 1
         return HOLDS
-    if is_fifo and link_seq <= latest[link]:
+    if is_fifo and link_seq < latest[link]:
         return violated(_BEHIND, latest[link], link_seq)
     if slot >= 0:
         for at in range(len(contents)):
