@@ -70,18 +70,12 @@ def incomplete_is_removed(
     removed: int,
     node_count: int,
     groups: TableState,
-    gone: TableState,
-    messages: TableState,
     clients: TableState,
-    correlations: TableState,
     loose: State,
     stirred_ns: State,
-    released_ns: State,
-    cleaned_ns: State,
 ) -> Outcome:
     if done == CLEAN:
-        book = (groups, gone, messages, clients, correlations, loose, stirred_ns, released_ns, cleaned_ns)
-        if not undisturbed(node, begun_ns, node_count, book):
+        if not undisturbed(node, begun_ns, node_count, clients, loose, stirred_ns):
             return SILENT
         sending, _, definite = standing(begun_ns, groups)
         before_ns = field(clients, find(clients, (node,)), ABOUT_SENDERS_BEFORE)
@@ -115,18 +109,12 @@ def boot_frees_receive_locks(
     ready: int,
     node_count: int,
     groups: TableState,
-    gone: TableState,
-    messages: TableState,
     clients: TableState,
-    correlations: TableState,
     loose: State,
     stirred_ns: State,
-    released_ns: State,
-    cleaned_ns: State,
 ) -> Outcome:
     if done == UNLOCK:
-        book = (groups, gone, messages, clients, correlations, loose, stirred_ns, released_ns, cleaned_ns)
-        if not undisturbed(node, begun_ns, node_count, book) or not standing(begun_ns, groups)[2]:
+        if not undisturbed(node, begun_ns, node_count, clients, loose, stirred_ns) or not standing(begun_ns, groups)[2]:
             return SILENT
         held, server = 0, field(clients, find(clients, (node,)), ABOUT_SERVER)
         for slot in range(room(groups)):
@@ -171,18 +159,12 @@ def dead_holder_is_fenced(
     ready: int,
     node_count: int,
     groups: TableState,
-    gone: TableState,
-    messages: TableState,
     clients: TableState,
-    correlations: TableState,
     loose: State,
     stirred_ns: State,
-    released_ns: State,
-    cleaned_ns: State,
 ) -> Outcome:
     if done == CLEAN:
-        book = (groups, gone, messages, clients, correlations, loose, stirred_ns, released_ns, cleaned_ns)
-        if not undisturbed(node, begun_ns, node_count, book):
+        if not undisturbed(node, begun_ns, node_count, clients, loose, stirred_ns):
             return SILENT
         _, held, definite = standing(begun_ns, groups)
         before_ns = field(clients, find(clients, (node,)), ABOUT_RECEIVERS_BEFORE)

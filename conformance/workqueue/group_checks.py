@@ -5,7 +5,7 @@ from __future__ import annotations
 from numba.extending import register_jitable
 
 from scatterproof.conformance.checks.step import HOLDS, SILENT, Outcome, State, TableState, violated
-from scatterproof.conformance.checks.tables import field, find, room
+from scatterproof.conformance.checks.tables import field, find, is_less, room
 from scatterproof.conformance.workqueue.checking import check_of_returns
 from scatterproof.conformance.workqueue.records import (
     CLOSE_ASKED,
@@ -90,20 +90,19 @@ def correlation_in_order(done: int, group: int, groups: TableState) -> Outcome:
     slot = find(groups, (group,))
     if done != NEXT or slot < 0 or field(groups, slot, KNOWN) == 0:
         return SILENT
-    held, ahead = -1, -1
+    held = ahead = -1
     for other in range(room(groups)):
         if other == slot or not is_there(groups, other):
             continue
-        number = field(groups, other, NUMBER)
         if field(groups, other, CORRELATION) != field(groups, slot, CORRELATION):
             continue
         if field(groups, other, SURE) == 1 and field(groups, other, POP_ASKED) == 0:
-            held = number if held < 0 else min(held, number)
+            held = other if is_less(groups, other, held, NUMBER) else held
         if stays(groups, other) and field(groups, other, OPEN_NS) < field(groups, slot, OPEN_CALLED):
-            ahead = number if ahead < 0 else min(ahead, number)
+            ahead = other if is_less(groups, other, ahead, NUMBER) else ahead
     if held >= 0:
-        return violated(0, held, group, field(groups, find(groups, (held,)), HAND_AT))
-    return HOLDS if ahead < 0 else violated(1, ahead, group, -1)
+        return violated(0, field(groups, held, NUMBER), group, field(groups, held, HAND_AT))
+    return HOLDS if ahead < 0 else violated(1, field(groups, ahead, NUMBER), group, -1)
 
 
 @check_of_returns(
@@ -145,7 +144,7 @@ def may_be_whole(slot: int, node_count: int, groups: TableState, clients: TableS
 )
 def highest_priority_first(done: int, group: int, ready: int, groups: TableState) -> Outcome:
     slot, better = find(groups, (group,)), find(groups, (ready,))
-    if done != NEXT or group < 1 or slot < 0 or field(groups, slot, KNOWN) == 0:
+    if done != NEXT or slot < 0 or field(groups, slot, KNOWN) == 0:
         return SILENT
     if better < 0 or ready == group:
         return HOLDS

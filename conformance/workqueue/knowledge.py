@@ -12,7 +12,7 @@ from __future__ import annotations
 
 from numba.extending import register_jitable
 
-from scatterproof.conformance.checks.kinds import CALLED, CRASHED, RETURNED
+from scatterproof.conformance.checks.kinds import CALLED, RETURNED
 from scatterproof.conformance.checks.step import Bins, Cell, Ints, State, Table, TableState, derive
 from scatterproof.conformance.checks.tables import field, find, room
 from scatterproof.conformance.workqueue.learning import learn, note_called, note_crash
@@ -32,6 +32,7 @@ from scatterproof.conformance.workqueue.records import (
     CORRELATION_FIELDS,
     FLUSH,
     FLUSH_ASKED,
+    FOREVER,
     GROUP_FIELDS,
     HAND,
     HAND_TOKEN,
@@ -72,8 +73,9 @@ from scatterproof.conformance.workqueue.releasing import is_there
 from scatterproof.spec.trace import Kind
 
 KINDS = (Kind.CALLED, Kind.RETURNED, Kind.CRASHED)
-# The last row `returned`: whether it is still to be learnt, node, time, outcome and position, and eight columns.
-HEARD_FIELDS = 13
+# The last row `returned`: whether it is still to be learnt, node, time, outcome and position, and six columns.
+HEARD_FIELDS = 11
+_NOTHING = 0, 0, 0, 0, 0, 0, 0, 0
 
 
 @register_jitable
@@ -83,11 +85,11 @@ def may_come_first(group: int, other: int, groups: TableState) -> bool:
 
 
 @register_jitable
-def may_be_taken(slot: int, called_ns: int, groups: TableState) -> bool:
-    """Whether the group, whatever the others are, could be handed out at every moment from the call until now."""
+def may_be_taken(slot: int, groups: TableState) -> bool:
+    """Whether the group, whatever the others are, can be handed out at every moment since it was closed."""
     if not is_there(groups, slot) or field(groups, slot, KNOWN) == 0 or field(groups, slot, SENT) == 0:
         return False
-    if field(groups, slot, CLOSED_NS) >= called_ns:
+    if field(groups, slot, CLOSED_NS) == FOREVER:
         return False
     removing = field(groups, slot, FLUSH_ASKED) + field(groups, slot, POP_ASKED)
     return removing == 0 and field(groups, slot, HELD) == 0
@@ -109,7 +111,7 @@ def is_let_through(slot: int, called_ns: int, node_count: int, book: Book) -> bo
         if field(groups, other, HELD) > 0 or may_come_first(slot, other, groups):
             return False
         # What is left was surely begun after it.
-        whole = whole or (field(groups, other, LAST) == 1 and may_be_taken(other, called_ns, groups))
+        whole = whole or (field(groups, other, LAST) == 1 and may_be_taken(other, groups))
     if not whole:
         return False
     for other in range(node_count):
@@ -129,7 +131,7 @@ def first_ready(node: int, called_ns: int, node_count: int, book: Book) -> int:
     if loose[LOOSE_NEXT] > 0 or others_calling(clients, node, NEXT, node_count):
         return -1
     for slot in range(room(groups)):
-        if not may_be_taken(slot, called_ns, groups) or (found >= 0 and not _is_before(slot, found, groups)):
+        if not may_be_taken(slot, groups) or (found >= 0 and not _is_before(slot, found, groups)):
             continue
         # Going over all groups comes last: of thousands that wait, only those that would win get here.
         if is_let_through(slot, called_ns, node_count, book):
@@ -139,10 +141,12 @@ def first_ready(node: int, called_ns: int, node_count: int, book: Book) -> int:
 
 @register_jitable
 def _is_before(one: int, other: int, groups: TableState) -> bool:
-    for number in (PRIORITY, OPEN_NS, NUMBER):
-        if field(groups, one, number) != field(groups, other, number):
-            return field(groups, one, number) < field(groups, other, number)
-    return False
+    return _rank(groups, one) < _rank(groups, other)
+
+
+@register_jitable
+def _rank(groups: TableState, slot: int) -> tuple[int, int, int]:
+    return field(groups, slot, PRIORITY), field(groups, slot, OPEN_NS), field(groups, slot, NUMBER)
 
 
 @register_jitable
@@ -162,13 +166,13 @@ def is_refused_for_nothing(
     if not (denied in (SEND, CLOSE, FLUSH) or denied in (READ, POP, POP_GROUP)):
         return True  # calls about no group are never refused
     slot, own = find(groups, (group,)), find(clients, (node,))
-    if slot < 0 or own < 0 or field(clients, own, HAND) != group or field(clients, own, HAND_TOKEN) != token:
+    if slot < 0 or field(clients, own, HAND) != group or field(clients, own, HAND_TOKEN) != token:
         return False
     if denied in (SEND, CLOSE, FLUSH):
         alone = field(groups, slot, CLOSE_ASKED) == int(denied == CLOSE)
         alone = alone and field(groups, slot, FLUSH_ASKED) == int(denied == FLUSH)
-        known = field(groups, slot, KNOWN) == 1 and field(groups, slot, RISK) == 0
-        return alone and known and field(groups, slot, OPENER) == node and field(groups, slot, SURE) == 0
+        alone = alone and field(groups, slot, OPENER) == node and field(groups, slot, RISK) == 0
+        return alone and field(groups, slot, SURE) == 0
     if field(groups, slot, SURE) == 0 or field(groups, slot, HOLDER) != node:
         return False
     if denied == POP:
@@ -190,12 +194,11 @@ def subject(
     """What `knowledge` returns for a row `returned`; all 0 where the row ends no call."""
     groups, _, _, clients, _, _, _, _, _ = book
     own = find(clients, (node,))
-    if own < 0 or call < 1 or field(clients, own, IN_CALL) != call:
-        return 0, 0, 0, 0, 0, 0, 0, 0
-    begun_ns, ready = field(clients, own, CALLED_NS), 0
-    if call == NEXT and outcome == OK:
-        slot = first_ready(node, begun_ns, node_count, book)
-        ready = field(groups, slot, NUMBER) if slot >= 0 else 0
+    if own < 0 or field(clients, own, IN_CALL) != call:
+        return _NOTHING
+    begun_ns = field(clients, own, CALLED_NS)
+    slot = first_ready(node, begun_ns, node_count, book) if call == NEXT and outcome == OK else -1
+    ready = field(groups, slot, NUMBER) if slot >= 0 else 0
     about = (field(clients, own, ABOUT), field(clients, own, ABOUT_MESSAGE), field(clients, own, ABOUT_TOKEN))
     done, denied = call * int(outcome == OK), call * int(outcome == REFUSED)
     groundless = int(is_refused_for_nothing(node, denied, about, node_count, most_tries, book))
@@ -260,21 +263,21 @@ def knowledge(
     """The values that the decorator names, in its order; 0 for rows of other kinds. The state is as in `records`."""
     book = (groups, gone, messages, clients, correlations, loose, stirred_ns, released_ns, cleaned_ns)
     if heard[0] == 1:
-        told = (heard[5], heard[6], heard[7], heard[8], heard[9], heard[10], heard[11], heard[12])
+        told = (heard[5], heard[6], heard[7], heard[8], heard[9], heard[10])
         learn(heard[1], heard[2], heard[3], told, heard[4], node_count, book)
         heard[0] = 0
     if kind == CALLED:
         given = (server, correlation, type, priority, digest, last, senders_before, receivers_before)
         asked = (group, message, token, *given)
-        note_called(node, time_ns, call, asked, node_count, book)
+        note_called(node, time_ns, call, asked, book)
     elif kind == RETURNED:
         found = subject(node, call, outcome, node_count, most_tries, book)
         heard[0], heard[1], heard[2], heard[3], heard[4] = 1, node, time_ns, outcome, position
-        heard[5], heard[6], heard[7], heard[8], heard[9] = group, message, token, type, priority
-        heard[10], heard[11], heard[12] = correlation, removed, released
+        heard[5], heard[6], heard[7], heard[8] = group, message, token, correlation
+        heard[9], heard[10] = removed, released
         return found
-    elif link < 0 and kind == CRASHED:
+    elif link < 0:
         note_crash(node, book)
         if node_is_client[node] == 0:
             store_down_ns[0] = time_ns
-    return 0, 0, 0, 0, 0, 0, 0, 0
+    return _NOTHING

@@ -89,7 +89,6 @@ def note_called(
     time_ns: int,
     call: int,
     told: tuple[int, int, int, int, int, int, int, int, int, int, int],
-    node_count: int,
     book: Book,
 ) -> None:
     """Note what a call may do from now on. told: group, message, token, server, correlation, type, priority, digest,
@@ -166,15 +165,15 @@ def learn(
     node: int,
     time_ns: int,
     outcome: int,
-    told: tuple[int, int, int, int, int, int, int, int],
+    told: tuple[int, int, int, int, int, int],
     position: int,
     node_count: int,
     book: Book,
 ) -> None:
-    """Learn from a return. told: group, message, token, type, priority, correlation, removed, released."""
+    """Learn from a return. told: group, message, token, correlation, removed, released."""
     groups, _, messages, clients, _, _, stirred_ns, _, _ = book
     own = find(clients, (node,))
-    if own < 0 or field(clients, own, IN_CALL) == 0:
+    if own < 0:
         return
     call, called_ns, about = (field(clients, own, IN_CALL), field(clients, own, CALLED_NS), field(clients, own, ABOUT))
     slot = find(groups, (about,))
@@ -190,7 +189,7 @@ def learn(
     elif call == NEXT:
         learn_next(node, own, time_ns, told, position, node_count, book)
     elif call == UNLOCK:
-        learn_unlock(own, time_ns, node_count, book)
+        learn_unlock(own, time_ns, book)
     elif call == CLEAN:
         learn_clean(node, time_ns, called_ns, told, node_count, book)
     elif call == READ:
@@ -231,7 +230,7 @@ def take_in_hand(clients: TableState, own: int, group: int, token: int) -> None:
 
 @register_jitable
 def learn_open(
-    node: int, own: int, time_ns: int, told: tuple[int, int, int, int, int, int, int, int], node_count: int, book: Book
+    node: int, own: int, time_ns: int, told: tuple[int, int, int, int, int, int], node_count: int, book: Book
 ) -> None:
     groups, gone, _, clients, _, loose, _, _, cleaned_ns = book
     group, token = told[0], told[2]
@@ -271,19 +270,19 @@ def learn_next(
     node: int,
     own: int,
     time_ns: int,
-    told: tuple[int, int, int, int, int, int, int, int],
+    told: tuple[int, int, int, int, int, int],
     position: int,
     node_count: int,
     book: Book,
 ) -> None:
     groups, gone, _, clients, _, loose, _, released_ns, _ = book
     group, token, called_ns = told[0], told[2], field(clients, own, CALLED_NS)
-    take_in_hand(clients, own, max(0, group), token if group >= 1 else 0)
+    take_in_hand(clients, own, group, token)
     if group < 1 or find(gone, (group,)) >= 0:
         return
     slot = find(groups, (group,))
     if slot < 0:  # its open_group has not returned ok
-        enter(group, told[5], told[4], told[3], -1, (-1, NEVER, FOREVER, 0, -1), token, 2, groups)
+        enter(group, told[3], 0, 0, -1, (-1, NEVER, FOREVER, 0, -1), token, 2, groups)
         slot = find(groups, (group,))
     releasing = others_calling(clients, node, UNLOCK, node_count) or others_calling(clients, node, CLEAN, node_count)
     sure = not releasing and loose[LOOSE_RELEASE] == 0 and released_ns[0] < called_ns
@@ -302,7 +301,7 @@ def learn_next(
 @register_jitable
 def learn_read(node: int, own: int, about: int, message: int, time_ns: int, book: Book) -> None:
     groups, _, messages, clients, _, _, _, _, _ = book
-    change(clients, own, READING, max(0, message))
+    change(clients, own, READING, message)
     if field(clients, own, HAND) == about:
         change(clients, own, LEFT, message)
     slot = find(groups, (about,))

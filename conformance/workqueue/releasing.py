@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from numba.extending import register_jitable
 
-from scatterproof.conformance.checks.step import TableState
+from scatterproof.conformance.checks.step import State, TableState
 from scatterproof.conformance.checks.tables import change, field, find, put, room, used
 from scatterproof.conformance.workqueue.records import (
     ABOUT_SERVER,
@@ -72,7 +72,7 @@ def note_release(groups: TableState, call: int, server: int) -> None:
 
 
 @register_jitable
-def learn_unlock(own: int, time_ns: int, node_count: int, book: Book) -> None:
+def learn_unlock(own: int, time_ns: int, book: Book) -> None:
     groups, _, _, clients, correlations, _, _, released_ns, _ = book
     server, called_ns = field(clients, own, ABOUT_SERVER), field(clients, own, CALLED_NS)
     released_ns[0] = time_ns
@@ -110,9 +110,10 @@ def is_definite(groups: TableState, slot: int) -> bool:
 
 
 @register_jitable
-def undisturbed(node: int, called_ns: int, node_count: int, book: Book) -> bool:
+def undisturbed(
+    node: int, called_ns: int, node_count: int, clients: TableState, loose: State, stirred_ns: State
+) -> bool:
     """Whether all other calls that change how groups stand are known, and were over when this call began."""
-    _, _, _, clients, _, loose, stirred_ns, _, _ = book
     for call in (OPEN, CLOSE, FLUSH, NEXT, POP_GROUP, UNLOCK, CLEAN):
         if others_calling(clients, node, call, node_count):
             return False
@@ -124,14 +125,14 @@ def learn_clean(
     node: int,
     time_ns: int,
     called_ns: int,
-    told: tuple[int, int, int, int, int, int, int, int],
+    told: tuple[int, int, int, int, int, int],
     node_count: int,
     book: Book,
 ) -> None:
     """Learn from a cleaning: which groups it removed or released is known where it was none or all that it could."""
-    groups, _, _, _, correlations, _, _, released_ns, cleaned_ns = book
-    removed, released = told[6], told[7]
-    sure, sending, held = undisturbed(node, called_ns, node_count, book), 0, 0
+    groups, _, _, clients, correlations, loose, stirred_ns, released_ns, cleaned_ns = book
+    removed, released = told[4], told[5]
+    sure, sending, held = undisturbed(node, called_ns, node_count, clients, loose, stirred_ns), 0, 0
     released_ns[0] = cleaned_ns[0] = time_ns
     for slot in range(room(groups)):
         if is_there(groups, slot):
