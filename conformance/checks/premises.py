@@ -223,7 +223,7 @@ def follow(
         if slot >= 0:
             remove(on_link, slot)
         elif is_fifo:
-            if link_seq > latest[link] or missing[link] == 0:
+            if link_seq >= latest[link] or missing[link] == 0:
                 return violated(_TWICE, -1, link_seq)
             missing[link] -= 1
         return HOLDS

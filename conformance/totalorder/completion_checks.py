@@ -149,8 +149,6 @@ def is_original(link: int, link_seq: int, flags: int, newest_seq: State, life: S
 
 @derive(
     kinds=(Kind.ARRIVED, Kind.DELIVERED),
-    newest_data_seq=PerLink(-1),
-    data_life=PerLink(0),
     waiting=Table(3, 4),
     ahead=Table(3, 1),
     in_order=PerPair(0),
@@ -159,8 +157,6 @@ def is_original(link: int, link_seq: int, flags: int, newest_seq: State, life: S
 def awaited_deliveries(
     row: Row,
     net: Net,
-    newest_data_seq: State,
-    data_life: State,
     waiting: TableState,
     ahead: TableState,
     in_order: State,
@@ -181,17 +177,8 @@ def awaited_deliveries(
         if is_recall(row, net) and row.receiver == row.node:
             note_delivery(waiting, ahead, in_order, net.node_count, (row.node, row.sender, row.number))
     elif row.packet == DATA and row.receiver == row.node and net.node_is_host[row.node]:
-        original = is_original(row.link, row.link_seq, row.flags, newest_data_seq, data_life)
-        if original:
-            await_delivery(
-                waiting,
-                ahead,
-                in_order,
-                net.node_count,
-                (row.node, row.sender, row.number),
-                row.timestamp,
-                row.position,
-            )
+        key = (row.node, row.sender, row.number)
+        await_delivery(waiting, ahead, in_order, net.node_count, key, row.timestamp, row.position)
 
 
 @register_jitable

@@ -34,22 +34,22 @@ def newest_barriers(row: Row, net: Net, newest: State, newest_at: State) -> None
                 newest_at[net.ingress_links[at]] = row.position
         return
     told = told_barrier(row, net)
-    if told != NO_BARRIER and told > newest[row.link]:
+    if told > newest[row.link]:
         newest[row.link] = told
         newest_at[row.link] = row.position
 
 
 @register_jitable
-def shows_gap(row: Row, highest_seq: State, begun: State) -> int:
-    """1 where numbers are missing in front of an arriving packet's; 0 otherwise. No difference wraps. Its number is
-    noted, unless its node has begun anew since."""
+def shows_gap(row: Row, highest_seq: State, begun: State) -> bool:
+    """Whether numbers are missing in front of an arriving packet's. No difference wraps. Its number is noted, unless
+    its node has begun anew since."""
     now = max(row.flags, 0) >> 1
     if now > begun[row.link]:
         begun[row.link], highest_seq[row.link] = now, -2
     highest = highest_seq[row.link]
     if now == begun[row.link]:
         highest_seq[row.link] = max(highest, row.link_seq)
-    return 1 if row.link_seq > highest and row.link_seq - 1 > highest else 0
+    return row.link_seq > highest and row.link_seq - 1 > highest
 
 
 @derive(

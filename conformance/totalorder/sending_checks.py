@@ -34,6 +34,7 @@ DATA = int(PacketKind.DATA)
 # What `place` says of a SENT row: that it is no first sending of a submitted message by its own sender; that it is the
 # first message of its scattering; or a further one.
 NONE, FIRST, FURTHER = 0, 1, 2
+_NOWHERE = (NONE, 0, -1, -1)
 
 
 @derive(
@@ -47,8 +48,8 @@ NONE, FIRST, FURTHER = 0, 1, 2
     scatterings=Table(2, 3),
 )
 def place_in_scattering(row: Row, messages: TableState, scatterings: TableState) -> tuple[int, int, int, int]:
-    """Where a message that its sender sends stands in its scattering: its place; timestamp, in ns, and row of the first
-    message of that scattering; and the local clock at which it was submitted, in ns.
+    """Where a message that its sender sends stands in its scattering: its place; of a further one the timestamp, in
+    ns, and the row of the first; and the local clock at which it was submitted, in ns.
 
     messages: (sender, receiver, number) -> (scattering, clock), until the message is sent.
     scatterings: (sender, scattering) -> (timestamp, position of the first, messages not sent yet), until all are sent.
@@ -60,19 +61,19 @@ def place_in_scattering(row: Row, messages: TableState, scatterings: TableState)
             put(scatterings, (row.node, row.scattering), (0, -1, 1))
         else:
             change(scatterings, slot, 2, field(scatterings, slot, 2) + 1)
-        return (NONE, 0, -1, -1)
+        return _NOWHERE
     if not is_own_data(row):
-        return (NONE, 0, -1, -1)
+        return _NOWHERE
     slot = find(messages, (row.node, row.receiver, row.number))
     if slot < 0:
-        return (NONE, 0, -1, -1)
+        return _NOWHERE
     its_scattering, submitted_ns = field(messages, slot, 0), field(messages, slot, 1)
     remove(messages, slot)
     slot = find(scatterings, (row.node, its_scattering))
     first_timestamp, first_at = field(scatterings, slot, 0), field(scatterings, slot, 1)
     place = FURTHER
     if first_at < 0:
-        place, first_timestamp, first_at = FIRST, row.timestamp, row.position
+        place = FIRST
         change(scatterings, slot, 0, row.timestamp)
         change(scatterings, slot, 1, row.position)
     waiting = field(scatterings, slot, 2) - 1
@@ -117,16 +118,19 @@ def one_timestamp_per_scattering(
 
 @derive(
     "promised",
+    "promised_at",
     "ack_promised",
     kinds=(Kind.SENT,),
     at=Role.HOST,
-    barrier_sent=PerNode(NOT_SPOKEN),
+    barrier_sent=PerNode(NO_BARRIER),
+    sent_at=PerNode(-1),
     ack_sent=PerNode(NO_BARRIER),
 )
-def promises(row: Row, barrier_sent: State, ack_sent: State) -> tuple[int, int]:
-    """The greatest barrier, and ack barrier, that the host had sent before this row, in ns."""
-    before = (barrier_sent[row.node], ack_sent[row.node])
-    barrier_sent[row.node] = max(barrier_sent[row.node], row.barrier)
+def promises(row: Row, barrier_sent: State, sent_at: State, ack_sent: State) -> tuple[int, int, int]:
+    """The greatest barrier that the host had sent before this row, in ns, and its row; and the greatest ack barrier."""
+    before = (barrier_sent[row.node], sent_at[row.node], ack_sent[row.node])
+    if row.barrier > barrier_sent[row.node]:
+        barrier_sent[row.node], sent_at[row.node] = row.barrier, row.position
     ack_sent[row.node] = max(ack_sent[row.node], row.ack_barrier)
     return before
 
@@ -147,7 +151,7 @@ def due_barrier(clock: int, last: int, promised: int, ack_promised: int) -> int:
     at=Role.HOST,
     order=Order.NODE,
     ways=(
-        "node {node} gave timestamp {found}, which is not strictly above {expected}, given earlier",
+        "node {node} gave timestamp {found}, which is not strictly above {expected}, the last one (-1 for none)",
         "node {node} gave timestamp {found}, which is below its local clock {expected} when it was submitted",
         "node {node} gave timestamp {found}, ahead of its clock {expected} although nothing promised asks for it",
     ),
@@ -173,15 +177,15 @@ def timestamps_rise(
         # What a host adds to its clock is TO-ADJ-2's to judge.
         known = net.adjustment_interval_ns == 0
         due = due_barrier(row.clock_ns, adjusted(last[row.node], 1), promised, ack_promised)
-        if last_at[row.node] >= 0 and row.timestamp <= last[row.node]:
+        if row.timestamp <= last[row.node]:
             outcome = violated(0, last[row.node], row.timestamp, last_at[row.node])
-        elif known and submitted_ns >= 0 and row.timestamp < submitted_ns:
+        elif known and row.timestamp < submitted_ns:
             outcome = violated(1, submitted_ns, row.timestamp, -1)
         elif known and not net.causal and row.clock_ns >= 0 and row.timestamp > due:
             outcome = violated(2, row.clock_ns, row.timestamp, last_at[row.node])
         elif last_at[row.node] >= 0:
             outcome = HOLDS
-        if last_at[row.node] < 0 or row.timestamp > last[row.node]:
+        if row.timestamp > last[row.node]:
             last[row.node], last_at[row.node] = row.timestamp, row.position
     return outcome
 
@@ -199,7 +203,6 @@ def timestamps_rise(
     derived=(place_in_scattering, promises),
     last=PerNode(-1),
     last_at=PerNode(-1),
-    promised_at=PerNode(-1),
 )
 def host_barrier_is_its_promise(
     row: Row,
@@ -208,7 +211,7 @@ def host_barrier_is_its_promise(
     last: State,
     last_at: State,
     promised: int,
-    promised_at: State,
+    promised_at: int,
     ack_promised: int,
 ) -> Outcome:
     """A host's data message carries its timestamp as barrier. Its beacon carries the greatest of its clock, its last
@@ -217,12 +220,12 @@ def host_barrier_is_its_promise(
     outcome = SILENT
     if row.packet == DATA:
         if net.loses and is_resent(row.flags):
-            outcome = SILENT
+            pass
         elif row.barrier != NO_BARRIER and row.barrier != row.timestamp:
             outcome = violated(0, row.timestamp, row.barrier, -1)
-        elif place != FURTHER and promised_at[row.node] >= 0 and row.timestamp < promised:
-            outcome = violated(1, promised, row.timestamp, promised_at[row.node])
-        elif row.barrier != NO_BARRIER or promised_at[row.node] >= 0:
+        elif place != FURTHER and row.timestamp < promised:
+            outcome = violated(1, promised, row.timestamp, promised_at)
+        elif row.barrier != NO_BARRIER or promised != NO_BARRIER:
             outcome = HOLDS
         if row.timestamp > last[row.node]:
             last[row.node], last_at[row.node] = row.timestamp, row.position
@@ -232,6 +235,4 @@ def host_barrier_is_its_promise(
         outcome = HOLDS
         if row.barrier < due or (known and row.barrier != due):
             outcome = violated(2, due, row.barrier, last_at[row.node])
-    if row.barrier != NO_BARRIER and (promised_at[row.node] < 0 or row.barrier > promised):
-        promised_at[row.node] = row.position
     return outcome

@@ -5,7 +5,7 @@ from __future__ import annotations
 from scatterproof.conformance.oracles.whole import before, positions
 from scatterproof.conformance.totalorder.oracles.whole import GREATEST, Event, Whole, barriers, look
 from scatterproof.spec.totalorder.messages import NO_BARRIER, NOT_SPOKEN, Environment, PacketKind
-from scatterproof.spec.trace import Kind, Trace
+from scatterproof.spec.trace import ABSENT, Kind, Trace
 
 FORWARDED = (PacketKind.DATA, PacketKind.ACK)
 OF_ROUNDS = (PacketKind.ADJUST, PacketKind.ADJUSTED)
@@ -33,7 +33,7 @@ def timestamps_rise(trace: Trace) -> set[int]:
         sent = [event for event in before(whole.sent, given.position) if event.node == given.node]
         promised = [event.barrier for event in barriers(sent)]
         promised += [event.ack_barrier + 1 for event in sent if event.ack_barrier >= 0]
-        rises = all(given.timestamp > timestamp for timestamp in earlier)
+        rises = given.timestamp > max([ABSENT, *earlier])
         # What a host adds to its clock is not known here.
         clocks_count = not whole.is_on("adjustment_interval_ns")
         keeps_up = not clocks_count or submission.clock_ns < 0 or given.timestamp >= submission.clock_ns
@@ -56,8 +56,8 @@ def host_barrier_is_its_promise(trace: Trace) -> set[int]:
         earlier = [other for other in before(whole.sent, event.position) if other.node == event.node]
         if event.is_data:
             own = event.barrier in (NO_BARRIER, event.timestamp)
-            promises = [other.barrier for other in barriers(earlier)]
-            kept = event.position in given_earlier or all(event.timestamp >= promise for promise in promises)
+            promised = max([NO_BARRIER, *(other.barrier for other in earlier)])
+            kept = event.position in given_earlier or event.timestamp >= promised
             if not (event.resent and whole.environment.loses) and not (own and kept):
                 broken.add(event.position)
         elif event.barrier != NO_BARRIER and not is_current(whole, event, earlier):
@@ -204,8 +204,9 @@ def arrived_is_delivered(trace: Trace) -> set[int]:
     delivered = {(delivery.node, delivery.sender, delivery.number) for delivery in whole.delivered}
     kept = [
         event
-        for event in _originals([event for event in whole.arrived if event.is_data])
-        if whole.is_host(event.node)
+        for event in whole.arrived
+        if event.is_data
+        and whole.is_host(event.node)
         and not whole.stopped(event.node)
         and event.receiver == event.node
         and (event.node, event.sender, event.number) not in delivered
