@@ -20,7 +20,7 @@ from scatterproof.conformance.checks.step import (
     check,
     violated,
 )
-from scatterproof.conformance.checks.tables import field, find, put, remove, room, used
+from scatterproof.conformance.checks.tables import field, find, is_less, put, remove, room, used
 from scatterproof.conformance.totalorder.host_clocks import adjusted, adjustments
 from scatterproof.conformance.totalorder.ingress_barriers import (
     UNKEPT,
@@ -35,11 +35,12 @@ from scatterproof.conformance.totalorder.rows import LossRegisters, Net, Row, Si
 from scatterproof.conformance.totalorder.sending_checks import promises
 from scatterproof.conformance.totalorder.silent_links import live_lowest, silences
 from scatterproof.spec.topology import Role
-from scatterproof.spec.totalorder.messages import NO_BARRIER, NOT_SPOKEN, PacketKind
+from scatterproof.spec.totalorder.messages import NO_BARRIER, PacketKind
 from scatterproof.spec.trace import ABSENT, Kind, Order
 
 DATA = int(PacketKind.DATA)
 MAX_TIMESTAMP = (1 << 63) - 1
+TIMESTAMP, POSITION, SENDER, RECEIVER = range(4)
 
 
 @register_jitable
@@ -67,38 +68,35 @@ def has_left(row: Row, in_flight: TableState, lowest: State, given: State) -> No
 
 
 @register_jitable
-def passed_over(in_flight: TableState, lowest: State, net: Net, stopped: Ints, link: int, ack: int) -> tuple[int, int]:
-    """Of the messages at or below the ack barrier that take the link and have not arrived: the least timestamp, in ns,
-    and the row in which it was sent, -1 for none. Messages from or to hosts that stopped are left out. Where the ack
+def passed_over(in_flight: TableState, lowest: State, net: Net, stopped: Ints, link: int, ack: int) -> int:
+    """Of the messages at or below the ack barrier that take the link and have not arrived, the slot of the one with the
+    least timestamp, of equal ones the first, or -1. Messages from or to hosts that stopped are left out. Where the ack
     barrier has come to `lowest`, that is raised to the least timestamp in flight."""
-    least, least_at = 0, -1
+    found = -1
     if ack < lowest[0]:
-        return (least, least_at)
+        return found
     lowest[0] = MAX_TIMESTAMP
     for slot in range(room(in_flight)):
         if not used(in_flight, slot):
             continue
-        its, at = field(in_flight, slot, 0), field(in_flight, slot, 1)
+        its = field(in_flight, slot, TIMESTAMP)
         lowest[0] = min(lowest[0], its)
-        if its > ack:
+        sender, receiver = field(in_flight, slot, SENDER), field(in_flight, slot, RECEIVER)
+        if its > ack or stopped[sender] or stopped[receiver] or not takes(net, sender, receiver, link):
             continue
-        sender, receiver = field(in_flight, slot, 2), field(in_flight, slot, 3)
-        if stopped[sender] or stopped[receiver]:
-            continue
-        if not takes(net, sender, receiver, link):
-            continue
-        if least_at < 0 or its < least or (its == least and at < least_at):
-            least, least_at = its, at
-    return (least, least_at)
+        equal = found >= 0 and its == field(in_flight, found, TIMESTAMP)
+        if is_less(in_flight, slot, found, POSITION if equal else TIMESTAMP):
+            found = slot
+    return found
 
 
 @register_jitable
 def highest_on_route(newest: Ints, newest_at: Ints, net: Net, sender: int, receiver: int) -> tuple[int, int]:
     """The greatest of `newest` on the links that data from sender to receiver take, and its row, -1 for none."""
-    highest, highest_at = NOT_SPOKEN, -1
+    highest, highest_at = NO_BARRIER, -1
     at = net.next_link[sender * net.node_count + receiver]
     while at >= 0:
-        if newest_at[at] >= 0 and (highest_at < 0 or newest[at] > highest):
+        if newest[at] > highest:
             highest, highest_at = newest[at], newest_at[at]
         node = net.link_target[at]
         at = -1 if node == receiver else net.next_link[node * net.node_count + receiver]
@@ -115,7 +113,7 @@ def highest_on_route(newest: Ints, newest_at: Ints, net: Net, sender: int, recei
         "node {node} gave timestamp {found}, although ack barrier {expected} was sent on a link of its route",
     ),
     in_flight=Table(4, 4),
-    highest=PerLink(NOT_SPOKEN),
+    highest=PerLink(NO_BARRIER),
     highest_at=PerLink(-1),
     lowest=Cell(MAX_TIMESTAMP),
     stopped=PerNode(0),
@@ -155,10 +153,11 @@ def ack_barrier_promise_holds(
         bound, bound_at = highest_on_route(highest, highest_at, net, row.sender, row.receiver)
         if bound_at >= 0 and row.timestamp <= bound and not (net.failure_timeout_ns and stopped[row.sender]):
             outcome = violated(1, bound, row.timestamp, bound_at)
-    if row.ack_barrier != NO_BARRIER and (highest_at[row.link] < 0 or row.ack_barrier > highest[row.link]):
+    if row.ack_barrier > highest[row.link]:
         highest[row.link], highest_at[row.link] = row.ack_barrier, row.position
-        least, least_at = passed_over(in_flight, lowest, net, stopped, row.link, row.ack_barrier)
-        if least_at >= 0:
+        first = passed_over(in_flight, lowest, net, stopped, row.link, row.ack_barrier)
+        if first >= 0:
+            least, least_at = field(in_flight, first, TIMESTAMP), field(in_flight, first, POSITION)
             return violated(0, least, row.ack_barrier, least_at)
         if outcome[0] == 0 and given[0] > 0:
             return HOLDS
@@ -176,7 +175,7 @@ def ack_barrier_promise_holds(
         "node {node} gave timestamp {found}, which is not strictly above its ack barrier {expected}",
     ),
     derived=(outstanding_messages,),
-    highest=PerLink(NOT_SPOKEN),
+    highest=PerLink(NO_BARRIER),
     highest_at=PerLink(-1),
 )
 def ack_barrier_below_outstanding(
@@ -187,14 +186,14 @@ def ack_barrier_below_outstanding(
     outcome = SILENT
     if is_given(row) and highest_at[row.link] >= 0 and row.timestamp <= highest[row.link]:
         outcome = violated(2, highest[row.link], row.timestamp, highest_at[row.link])
-    elif row.ack_barrier != NO_BARRIER:
-        if highest_at[row.link] >= 0 and row.ack_barrier < highest[row.link]:
+    elif row.ack_barrier > NO_BARRIER:
+        if row.ack_barrier < highest[row.link]:
             outcome = violated(1, highest[row.link], row.ack_barrier, highest_at[row.link])
         elif least_at[row.link] >= 0:
             outcome = HOLDS
             if row.ack_barrier >= least[row.link]:
                 outcome = violated(0, least[row.link], row.ack_barrier, least_at[row.link])
-    if row.ack_barrier != NO_BARRIER and (highest_at[row.link] < 0 or row.ack_barrier > highest[row.link]):
+    if row.ack_barrier > highest[row.link]:
         highest[row.link], highest_at[row.link] = row.ack_barrier, row.position
     return outcome
 

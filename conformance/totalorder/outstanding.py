@@ -7,14 +7,14 @@ from numba.extending import register_jitable
 from scatterproof.conformance.checks.kinds import SENT
 from scatterproof.conformance.checks.step import PerLink, PerNode, PerPair, State, Table, TableState, derive
 from scatterproof.conformance.checks.tables import change, field, find, put, remove
-from scatterproof.conformance.totalorder.packets import is_given, is_node
+from scatterproof.conformance.totalorder.packets import is_given, is_node, names_failed
 from scatterproof.conformance.totalorder.rows import Net, Row
 from scatterproof.spec.topology import Role
 from scatterproof.spec.totalorder.messages import ANSWER, PacketKind
 from scatterproof.spec.trace import Kind
 
 ACK, NOTICE = int(PacketKind.ACK), int(PacketKind.NOTICE)
-MIN_NUMBER = -(1 << 63)
+MIN_NUMBER, MAX_NUMBER = -(1 << 63), (1 << 63) - 1
 TIMESTAMP, RECEIVER, NUMBER, LINK, AFTER = range(5)
 
 
@@ -110,12 +110,10 @@ def outstanding_messages(
     if row.receiver != row.node or not is_node(row.sender, net):
         return
     lowest, highest = MIN_NUMBER, row.number
-    if row.packet == NOTICE and net.failure_timeout_ns:
-        if row.number != 0 and row.number < ANSWER:
-            return
-        # A notice covers all that was sent; an answer covers one message.
-        lowest = row.number - ANSWER if row.number else MIN_NUMBER
-        highest = lowest if row.number else sent_number[row.node * net.node_count + row.sender]
+    if names_failed(row, net):
+        highest = MAX_NUMBER
+    elif row.packet == NOTICE and net.failure_timeout_ns and row.number >= ANSWER:
+        lowest = highest = row.number - ANSWER
     elif row.packet != ACK or row.number > sent_number[row.node * net.node_count + row.sender]:
         return
     if remove_acknowledged(unacknowledged, oldest, newest, row.node, row.sender, lowest, highest, least_at):

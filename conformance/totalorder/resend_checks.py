@@ -20,7 +20,7 @@ from scatterproof.conformance.checks.step import (
     settled,
     violated,
 )
-from scatterproof.conformance.checks.tables import change, field, find, put, remove, room, used
+from scatterproof.conformance.checks.tables import change, field, find, is_less, put, remove, room, used
 from scatterproof.conformance.totalorder.cut_offs import cut_offs
 from scatterproof.conformance.totalorder.packets import is_node, is_own_data, is_recall, is_resent
 from scatterproof.conformance.totalorder.rows import Net, Row
@@ -30,6 +30,9 @@ from scatterproof.spec.totalorder.messages import PacketKind
 from scatterproof.spec.trace import Kind, Order
 
 DATA, ACK = int(PacketKind.DATA), int(PacketKind.ACK)
+# What is known of a message that waits for its acknowledgement. It is asked for in a row, NOT_ASKED, or sent AGAIN.
+TIMESTAMP, DIGEST, POSITION, PAIR, NUMBER, ASKED_AT, ASKED_NS = range(7)
+NOT_ASKED, AGAIN = -1, -2
 
 
 @check(
@@ -117,78 +120,55 @@ def acknowledgements_cumulative(
 
 
 @register_jitable
-def never_resent(
-    waiting: TableState, acknowledged: Ints, stopped: Ints, told: Ints, node_count: int
-) -> tuple[int, int, int]:
-    """The first message that its sender sent only once, though no acknowledgement came for it: its number, its sender,
-    and its row, -1 for none. Only the oldest message of a sender and receiver must be sent again."""
-    number, owner, first_at = 0, 0, -1
+def never_resent(waiting: TableState, acknowledged: Ints, stopped: Ints, told: Ints, node_count: int) -> int:
+    """The slot of the first message that its sender sent only once, though no acknowledgement came for it, or -1. Only
+    the oldest message of a sender and receiver must be sent again."""
+    first = -1
     for slot in range(room(waiting)):
-        if not used(waiting, slot):
+        if not used(waiting, slot) or field(waiting, slot, ASKED_AT) == AGAIN:
             continue
-        sender, receiver, its = field(waiting, slot, 4), field(waiting, slot, 5), field(waiting, slot, 6)
-        at = field(waiting, slot, 2)
-        oldest = its - 1 == acknowledged[sender * node_count + receiver]
-        if field(waiting, slot, 3) or stopped[sender] or stopped[receiver] or not oldest:
-            continue
-        if told[sender * node_count + receiver]:
-            continue
-        if first_at < 0 or at < first_at:
-            number, owner, first_at = its, sender, at
-    return (number, owner, first_at)
+        pair = field(waiting, slot, PAIR)
+        gone = stopped[pair // node_count] or stopped[pair % node_count] or told[pair]
+        oldest = field(waiting, slot, NUMBER) - 1 == acknowledged[pair]
+        if oldest and not gone and is_less(waiting, slot, first, POSITION):
+            first = slot
+    return first
 
 
 @register_jitable
-def note_acknowledgement(
-    waiting: TableState,
-    acknowledged: State,
-    newest: State,
-    wanted: State,
-    wanted_ns: State,
-    wanted_at: State,
-    pair: int,
-    key: tuple[int, int, int],
-    clock_ns: int,
-    position: int,
-) -> None:
+def note_acknowledgement(waiting: TableState, acknowledged: State, newest: State, pair: int, row: Row) -> None:
     """Take an acknowledgement of a number that was sent. One that equals the last asks for the next message, if that
     was sent only once."""
-    sender, receiver, number = key
-    if 0 <= number == acknowledged[pair] == newest[pair] and wanted[pair] == 0:
-        slot = find(waiting, (sender, receiver, number + 1))
-        if slot >= 0 and field(waiting, slot, 3) == 0:
-            wanted[pair], wanted_ns[pair], wanted_at[pair] = number + 1, clock_ns, position
-    if number > acknowledged[pair]:
-        slot = find(waiting, (sender, receiver, acknowledged[pair] + 1))
-        while slot >= 0 and acknowledged[pair] < number:
+    if row.number == newest[pair]:
+        slot = find(waiting, (row.node, row.sender, row.number + 1))
+        if slot >= 0 and field(waiting, slot, ASKED_AT) == NOT_ASKED:
+            change(waiting, slot, ASKED_AT, row.position)
+            change(waiting, slot, ASKED_NS, row.clock_ns)
+    newest[pair] = row.number
+    while acknowledged[pair] < row.number:
+        slot = find(waiting, (row.node, row.sender, acknowledged[pair] + 1))
+        if slot < 0:
+            acknowledged[pair] = row.number
+        else:
             remove(waiting, slot)
             acknowledged[pair] += 1
-            slot = find(waiting, (sender, receiver, acknowledged[pair] + 1))
-        acknowledged[pair] = number
-        wanted[pair] = 0
-    newest[pair] = number
 
 
 @register_jitable
-def compare_with_first(
-    waiting: TableState,
-    slot: int,
-    timestamp: int,
-    digest: int,
-    asked_ns: int,
-    asked_at: int,
-    clock_ns: int,
-    interval: int,
-) -> Outcome:
-    """Whether a message sent again is the one in the slot, and comes within `interval` ns after it was asked for.
-    asked_at: the row that asked; below 0 for none."""
-    first_at = field(waiting, slot, 2)
-    if timestamp != field(waiting, slot, 0):
-        return violated(0, field(waiting, slot, 0), timestamp, first_at)
-    if digest != field(waiting, slot, 1):
-        return violated(1, field(waiting, slot, 1), digest, first_at)
-    if asked_at >= 0 and clock_ns >= 0 and asked_ns >= 0 and elapsed(asked_ns, clock_ns, interval):
-        return violated(3, asked_ns, clock_ns, asked_at)
+def compare_with_first(waiting: TableState, slot: int, row: Row, interval: int) -> Outcome:
+    """Whether a message sent again is the one in the slot, and comes within `interval` ns after it was asked for."""
+    at, asked_at = field(waiting, slot, POSITION), field(waiting, slot, ASKED_AT)
+    timestamp, digest, asked_ns = (
+        field(waiting, slot, TIMESTAMP),
+        field(waiting, slot, DIGEST),
+        field(waiting, slot, ASKED_NS),
+    )
+    if row.timestamp != timestamp:
+        return violated(0, timestamp, row.timestamp, at)
+    if row.digest != digest:
+        return violated(1, digest, row.digest, at)
+    if asked_at >= 0 and asked_ns >= 0 and elapsed(asked_ns, row.clock_ns, interval):
+        return violated(3, asked_ns, row.clock_ns, asked_at)
     return HOLDS
 
 
@@ -209,9 +189,6 @@ def compare_with_first(
     sent_number=PerPair(0),
     acknowledged=PerPair(0),
     newest=PerPair(-1),
-    wanted=PerPair(0),
-    wanted_ns=PerPair(0),
-    wanted_at=PerPair(-1),
 )
 def lost_is_resent(
     row: Row,
@@ -220,9 +197,6 @@ def lost_is_resent(
     sent_number: State,
     acknowledged: State,
     newest: State,
-    wanted: State,
-    wanted_ns: State,
-    wanted_at: State,
     stopped: Ints,
     told: Ints,
 ) -> Outcome:
@@ -231,42 +205,37 @@ def lost_is_resent(
     has stopped, or a notice came that the receiver has failed. The sentence excuses no silent receiver, but how
     long its sender's time-out is no clause says, so that it may end after the run: such a receiver is left open.
 
-    waiting: (sender, receiver, number) -> (timestamp, digest, position, sent again, sender, receiver, number), until it
-        is acknowledged.
+    waiting: (sender, receiver, number) -> (timestamp, digest, position, sender and receiver, number, the row of the
+        second of two equal acknowledgements, its local clock), until it is acknowledged.
 
     By sender and receiver:
     sent_number: the greatest number sent.
     acknowledged: the greatest number acknowledged, of those sent.
     newest: the last number acknowledged.
-    wanted: the number that two equal acknowledgements ask for, 0 for none.
-    wanted_ns, wanted_at: when they did, on the local clock, and in which row.
     """
     if row.kind == ENDED:
-        lost, owner, at = never_resent(waiting, acknowledged, stopped, told, net.node_count)
-        return violated(2, owner, lost, at) if at >= 0 and settled(row.flags) else SILENT
-    if row.kind == ARRIVED:
-        pair, key = row.node * net.node_count + row.sender, (row.node, row.sender, row.number)
-        if row.receiver != row.node or not is_node(row.sender, net):
+        first = never_resent(waiting, acknowledged, stopped, told, net.node_count)
+        if first < 0 or not settled(row.flags):
             return SILENT
-        if row.packet == ACK and row.number <= sent_number[pair]:
-            note_acknowledgement(
-                waiting, acknowledged, newest, wanted, wanted_ns, wanted_at, pair, key, row.clock_ns, row.position
-            )
+        sender = field(waiting, first, PAIR) // net.node_count
+        return violated(2, sender, field(waiting, first, NUMBER), field(waiting, first, POSITION))
+    if row.kind == ARRIVED:
+        if row.packet == ACK and row.receiver == row.node and is_node(row.sender, net):
+            pair = row.node * net.node_count + row.sender
+            if row.number <= sent_number[pair]:
+                note_acknowledgement(waiting, acknowledged, newest, pair, row)
         return SILENT
     if not is_own_data(row) or not is_node(row.receiver, net):
         return SILENT
     pair, key = row.node * net.node_count + row.receiver, (row.node, row.receiver, row.number)
+    slot = find(waiting, key)
     if not is_resent(row.flags):
         sent_number[pair] = max(sent_number[pair], row.number)
-        if row.number > acknowledged[pair] and find(waiting, key) < 0:
-            put(waiting, key, (row.timestamp, row.digest, row.position, 0, row.node, row.receiver, row.number))
+        if row.number > acknowledged[pair] and slot < 0:
+            put(waiting, key, (row.timestamp, row.digest, row.position, pair, row.number, NOT_ASKED, 0))
         return SILENT
-    slot = find(waiting, key)
     if row.number <= acknowledged[pair] or slot < 0:
         return SILENT
-    change(waiting, slot, 3, 1)
-    asked_at = wanted_at[pair] if wanted[pair] == row.number else -1
-    wanted[pair] = 0 if wanted[pair] == row.number else wanted[pair]
-    return compare_with_first(
-        waiting, slot, row.timestamp, row.digest, wanted_ns[pair], asked_at, row.clock_ns, net.beacon_interval_ns
-    )
+    outcome = compare_with_first(waiting, slot, row, net.beacon_interval_ns)
+    change(waiting, slot, ASKED_AT, AGAIN)
+    return outcome

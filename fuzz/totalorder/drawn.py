@@ -77,6 +77,9 @@ class _Run(LooseRun):
         ways += [self.tell, self.tell, self.tell, self.stop] * (self.timeout > 0)
         ways += [self.tell] * (self.draw.random() < 0.15) + [self.give_again, self.acknowledge] * self.tells_loss
         ways += [self.submit, self.submit, self.give, self.deliver, self.deliver, self.arrive] * self.ends
+        if self.environment.loses and self.draw.random() < 0.2:  # it is mostly about acknowledgements
+            ways = [self.submit, self.give, self.pass_on, self.pass_on, self.pass_on, self.beacon, self.lose_one]
+            ways += [self.give_again] * 2 + [self.acknowledge] * 3 + [self.arrive] * 5
         pauses = self.draw.choice(((0, 0, 1, 1, 2, 6), (0, 0, 1, 1, 2, 6), (0, 0, 1, max(1, self.timeout)), (0,)))
         for _ in range(steps):
             self.now += self.draw.choice(pauses)
@@ -147,6 +150,7 @@ class _Run(LooseRun):
             node = message["sender"]
             link = self.routes.next_link[node][message["receiver"]]
             packet = {**message, "digest": self.near(message["digest"], 0.05), "flags": 1 + 2 * self.lives[node]}
+            packet["timestamp"] = self.near(message["timestamp"], 0.05)
             barrier = max(self.clock(node), self.last[node], self.promised[node])
             self._send(node, link, PacketKind.DATA, barrier, packet)
 
@@ -242,6 +246,7 @@ class _Run(LooseRun):
     def acknowledge(self) -> None:
         if self.done and self.environment.loses:
             (node, sender), number = self.draw.choice(list(self.done.items()))
+            number = self.draw.choice((number, number, number, self.draw.randint(0, max(0, number))))
             packet = {"sender": node, "receiver": sender, "number": max(0, self.near(number))}
             self._send(node, self.routes.next_link[node][sender], PacketKind.ACK, 0, packet)
 

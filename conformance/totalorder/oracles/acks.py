@@ -14,12 +14,10 @@ from scatterproof.spec.trace import Trace
 def ack_barrier_promise_holds(trace: Trace) -> set[int]:
     whole = look(trace)
     count = len(whole.topology.nodes)
-    given = [
-        event for event in whole.sent if event.is_given and 0 <= event.receiver < count and 0 <= event.sender < count
-    ]
+    given = [event for event in whole.sent if event.is_given and 0 <= event.receiver < count]
     broken: set[int] = set()
     for event in whole.sent:
-        if event.ack_barrier != NO_BARRIER and _rises(whole, event):
+        if event.ack_barrier > NO_BARRIER and _rises(whole, event):
             own = [*before(given, event.position), *(other for other in given if other.position == event.position)]
             if any(_is_passed_over(whole, message, event) for message in own):
                 broken.add(event.position)
@@ -27,7 +25,7 @@ def ack_barrier_promise_holds(trace: Trace) -> set[int]:
         route = whole.routes.path(whole.topology, message.sender, message.receiver)
         said = [other for other in before(whole.sent, message.position) if other.link in route]
         named = whole.failure_timeout and _had_stopped(whole, message.sender, message.position)
-        if not named and any(NO_BARRIER != other.ack_barrier >= message.timestamp for other in said):
+        if not named and any(NO_BARRIER < other.ack_barrier >= message.timestamp for other in said):
             broken.add(message.position)
     return broken
 
@@ -36,7 +34,7 @@ def _rises(whole: Whole, event: Event) -> bool:
     return all(
         other.ack_barrier < event.ack_barrier
         for other in before(whole.sent, event.position)
-        if other.link == event.link and other.ack_barrier != NO_BARRIER
+        if other.link == event.link
     )
 
 
@@ -60,7 +58,7 @@ def _is_passed_over(whole: Whole, message: Event, event: Event) -> bool:
 def _had_stopped(whole: Whole, node: int, until: int) -> bool:
     """Whether the node had crashed, or some notice had named it, where failures are handled."""
     named = [event for event in whole.sent if whole.failure_timeout and event.packet == PacketKind.NOTICE]
-    told = any(event.number == 0 and event.sender == node for event in before(named, until + 1))
+    told = any(event.number == 0 and event.sender == node and event.position <= until for event in named)
     return told or any(event.node == node for event in before(whole.crashes, until))
 
 
@@ -73,11 +71,11 @@ def ack_barrier_below_outstanding(trace: Trace) -> set[int]:
         said = [
             other.ack_barrier
             for other in before(whole.sent, event.position)
-            if other.link == event.link and other.ack_barrier != NO_BARRIER
+            if other.link == event.link and other.ack_barrier > NO_BARRIER
         ]
         if event.is_given and any(event.timestamp <= ack for ack in said):
             broken.add(event.position)
-        elif event.ack_barrier != NO_BARRIER:
+        elif event.ack_barrier > NO_BARRIER:
             falls = any(event.ack_barrier < ack for ack in said)
             waiting = [message.timestamp for message in outstanding(whole, event)]
             if falls or any(event.ack_barrier >= timestamp for timestamp in waiting):
@@ -92,18 +90,18 @@ def idle_ack_barrier_rises(trace: Trace) -> set[int]:
         if not whole.is_host(event.node) or event.ack_barrier == NO_BARRIER or outstanding(whole, event):
             continue
         earlier = [other for other in before(whole.sent, event.position) if other.node == event.node]
-        # The next timestamp: strictly above those given and the ack barriers sent, at or above barriers and the clock.
-        possible = [1, *(other.timestamp + 1 for other in earlier if other.is_data and other.node == other.sender)]
-        possible += [other.ack_barrier + 1 for other in earlier] + [other.barrier for other in earlier]
+        given = [other.timestamp for other in earlier if other.is_data and other.node == other.sender]
+        # The next timestamp is above those given and the ack barriers sent, and at or above barriers and the clock.
+        due = max([0, *given, *(other.ack_barrier for other in earlier), *(other.barrier - 1 for other in earlier)])
         known = event.clock_ns >= 0
-        now = adjusted(event.clock_ns, adjustment(whole, event.node, event.position))
-        least = max([*possible, now] if known else possible)
-        ahead = event.ack_barrier > least - 1 and known and not whole.is_on("causal")
+        if known:
+            due = max(due, adjusted(event.clock_ns, adjustment(whole, event.node, event.position)) - 1)
+        ahead = event.ack_barrier > due and known and not whole.is_on("causal")
         recalls = whole.failure_timeout and any(
             other.packet == PacketKind.NOTICE and other.node == other.sender and 0 < other.number < ANSWER
             for other in (*earlier, event)
         )
-        if (event.ack_barrier < least - 1 and not recalls) or ahead:
+        if (event.ack_barrier < due and not recalls) or ahead:
             broken.add(event.position)
     return broken
 

@@ -11,8 +11,8 @@ from scatterproof.spec.trace import Kind, Trace
 
 
 def from_switches(whole: Whole) -> list[Event]:
-    """The packets that switches send on links that some ingress link reaches."""
-    return [event for event in whole.sent if not whole.is_host(event.node) and whole.routes.reaching[event.link]]
+    """The packets that switches send on links that some ingress link reaches; none reaches those of hosts."""
+    return [event for event in whole.sent if whole.routes.reaching[event.link]]
 
 
 def least_ack(whole: Whole, event: Event) -> int:
@@ -131,5 +131,5 @@ def _somebody_given_up(whole: Whole) -> bool:
     """Whether, where failures are handled, nothing came to some host for the time-out in the end (TO-FAIL)."""
     end, since = whole.events[-1].time_ns, dict.fromkeys(whole.topology.hosts(), 0)
     for event in whole.arrived:
-        since[event.node] = max(since.get(event.node, 0), event.time_ns)
+        since[event.node] = event.time_ns
     return any(0 < whole.failure_timeout <= end - since[host] for host in whole.topology.hosts())

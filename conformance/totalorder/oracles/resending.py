@@ -12,17 +12,12 @@ from scatterproof.spec.totalorder.messages import ANSWER, NO_BARRIER, PacketKind
 from scatterproof.spec.trace import Kind, Trace
 
 
-def to_receiver(whole: Whole, event: Event) -> list[Event]:
-    """The messages that the event's sender sent to the event's receiver earlier, as it put them on a link."""
-    return [
-        other
-        for other in before(whole.sent, event.position)
-        if other.is_data and other.node == other.sender == event.node and other.receiver == event.receiver
-    ]
-
-
 def given_to_receiver(whole: Whole, event: Event) -> list[Event]:
-    return [other for other in to_receiver(whole, event) if not other.resent]
+    """The messages that the event's node gave to the event's receiver earlier."""
+    earlier = before(whole.sent, event.position)
+    return [
+        other for other in earlier if other.is_given and (other.node, other.receiver) == (event.node, event.receiver)
+    ]
 
 
 def own_data(whole: Whole) -> list[Event]:
@@ -124,11 +119,9 @@ def _repeats(later: Event, first: Event) -> bool:
 
 def _first(whole: Whole, event: Event) -> Event | None:
     """The first transmission of a message that is sent again and not acknowledged yet."""
-    done = acknowledged(whole, event.node, event.receiver, event.position)
-    for other in given_to_receiver(whole, event):
-        if other.number == event.number > max(done, acknowledged(whole, event.node, event.receiver, other.position)):
-            return other
-    return None
+    if event.number <= acknowledged(whole, event.node, event.receiver, event.position):
+        return None
+    return next((other for other in given_to_receiver(whole, event) if other.number == event.number), None)
 
 
 def _is_repeated(whole: Whole, event: Event) -> bool:
@@ -142,17 +135,14 @@ def _is_repeated(whole: Whole, event: Event) -> bool:
     asked = _asked(whole, first, event.position)
     if asked is None or any(_repeats(other, first) for other in before(own_data(whole), event.position)):
         return True
-    known = asked.clock_ns >= 0 and event.clock_ns >= 0
-    return not known or event.clock_ns - asked.clock_ns < whole.interval
+    return asked.clock_ns < 0 or event.clock_ns - asked.clock_ns < whole.interval
 
 
 def _asked(whole: Whole, first: Event, until: int) -> Event | None:
     """The second of the first two equal acknowledgements that ask for a message while it was sent only once."""
     came = [event for event in acknowledgements(whole, first.node, until) if event.sender == first.receiver]
     for earlier, later in pairwise(came):
-        equal = earlier.number == later.number == first.number - 1
-        newest = later.number == acknowledged(whole, first.node, first.receiver, later.position)
-        if equal and newest and later.position > first.position:
+        if earlier.number == later.number == first.number - 1 and later.position > first.position:
             return later
     return None
 
@@ -164,8 +154,7 @@ def resent_carries_current_barrier(trace: Trace) -> set[int]:
         if not (event.is_data and event.resent and event.barrier != NO_BARRIER and whole.is_host(event.node)):
             continue
         earlier = [other for other in before(whole.sent, event.position) if other.node == event.node]
-        on_link = [other.barrier for other in earlier if other.link == event.link]
-        if any(event.barrier < barrier for barrier in on_link) or not is_current(whole, event, earlier):
+        if not is_current(whole, event, earlier):
             broken.add(event.position)
     return broken
 
@@ -187,10 +176,7 @@ def host_sets_loss_flag(trace: Trace) -> set[int]:
                 for ack in came
             )
             return acknowledged or any(
-                told.node == message.node
-                and told.sender == message.receiver
-                and message.position < told.position < at
-                and message.number <= _greatest_given(whole, message, told.position)
+                told.node == message.node and told.sender == message.receiver and message.position < told.position < at
                 for told in whole.notices
             )
 
@@ -203,11 +189,6 @@ def host_sets_loss_flag(trace: Trace) -> set[int]:
         if not tells_all or tells_more or tells_old:
             broken.add(event.position)
     return broken
-
-
-def _greatest_given(whole: Whole, message: Event, until: int) -> int:
-    given = given_to_receiver(whole, message.moved(until))
-    return max([0] + [other.number for other in given])
 
 
 def outstanding(whole: Whole, event: Event) -> list[Event]:
