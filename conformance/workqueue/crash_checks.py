@@ -63,7 +63,6 @@ REQUEST, ANSWER = schema("workqueue").packets["request"], schema("workqueue").pa
 def incomplete_is_removed(
     node: int,
     done: int,
-    denied: int,
     begun_ns: int,
     about: int,
     group: int,
@@ -84,8 +83,6 @@ def incomplete_is_removed(
     slot = find(groups, (group if done == NEXT else about,))
     if slot < 0 or field(groups, slot, REMOVED_NS) >= begun_ns:
         return SILENT
-    if denied != 0:
-        return HOLDS
     if done == NEXT:
         return violated(1, field(groups, slot, REMOVED_NS), group, -1)
     return violated(0, field(groups, slot, REMOVED_NS), about, -1) if done != 0 else SILENT
@@ -132,7 +129,7 @@ def boot_frees_receive_locks(
     slot = find(groups, (about,))
     if slot < 0 or field(groups, slot, FREED) != BY_BOOT or field(groups, slot, HOLDER) != node:
         return SILENT
-    if field(groups, slot, FREED_NS) >= begun_ns or field(groups, slot, HELD) > 0:
+    if field(groups, slot, FREED_NS) >= begun_ns:
         return SILENT
     if done in (READ, POP, POP_GROUP):
         return violated(0, field(groups, slot, FREED_NS), about, field(groups, slot, HAND_AT))

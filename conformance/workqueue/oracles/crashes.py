@@ -46,7 +46,6 @@ def incomplete_is_removed(trace: Trace) -> set[int]:
             sending, _, known = queue.counted(box, row)
             wrong = _is_miscounted(box.told["removed"], len(sending), known, box.given["senders_before"])
             broken |= {row} if wrong and queue.undisturbed(box, row) else set()
-            continue
         group = box.told["group"] if box.call is NEXT else box.group
         removed = queue.removed_ns(group, row) if queue.is_there(group, row) else None
         if removed is not None and removed < box.begun_ns:
@@ -67,10 +66,10 @@ def boot_frees_receive_locks(trace: Trace) -> set[int]:
         elif box.call is NEXT:
             broken |= {row} if _is_half_sent(queue, box, row) or _is_kept_from(queue, box, row, UNLOCK) else set()
         elif box.call in (READ, POP, POP_GROUP) and queue.is_there(box.group, row):
-            lock, handed = queue.lock(box.group, row), queue.handed(box.group, row)
-            mine = handed and handed[-1].client == box.client
-            if mine and not lock.may and lock.freed is not None and lock.freed[0] is UNLOCK:
-                broken |= {row} if lock.freed[1] < box.begun_ns else set()
+            freed, handed = queue.lock(box.group, row).freed, queue.handed(box.group, row)
+            released = freed is not None and freed[0] is UNLOCK and freed[1] < box.begun_ns
+            if released and handed[-1].client == box.client:
+                broken.add(row)
     return broken
 
 
@@ -171,9 +170,10 @@ def acknowledged_is_kept(trace: Trace) -> set[int]:
         down = [time_ns for at, time_ns in queue.boxes.store_down if at < row]
         if not down:
             continue
-        ready = queue.ready(box, row) if box.call is NEXT and box.was_ok(row + 1) and box.told["group"] == 0 else 0
-        lost = ready != 0 and queue.closed_ns(ready, row) < down[-1]
-        if lost or _for_nothing(queue, box, row):
+        ready = (
+            queue.ready(box, row) if box.call is NEXT and box.outcome is Outcome.OK and box.told["group"] == 0 else 0
+        )
+        if queue.closed_ns(ready, row) < down[-1] or _for_nothing(queue, box, row):
             broken.add(row)
     return broken
 
@@ -183,7 +183,7 @@ def calls_take_effect_once(trace: Trace) -> set[int]:
     for row, box in queue.boxes.returned.items():
         if _for_nothing(queue, box, row):
             broken.add(row)
-        if box.call is OPEN and box.was_ok(row + 1):
+        if box.call is OPEN and box.outcome is Outcome.OK:
             known = queue.first(box.told["group"], row) is not None
             broken |= {row} if known or min(box.told["group"], box.told["token"]) < 1 else set()
         if _on_nothing(queue, box, row):
