@@ -220,7 +220,7 @@ def batch_as_entries(row: LeaseRow, promise: Promise, book: Leases) -> Outcome:
     one = named(row.sender, row.number, row.message, book)
     ahead = ahead_of(IN_BATCH, one, own, row, promise, book) if one >= 0 else -1
     if ahead >= 0:
-        return violated(2, field(messages, ahead, ENTRY), max(1, row.message), field(messages, ahead, PUT_AT))
+        return violated(2, field(messages, ahead, ENTRY), row.message, field(messages, ahead, PUT_AT))
     return SILENT
 
 
@@ -287,7 +287,7 @@ def duplicates_deliver_once(row: LeaseRow, promise: Promise, book: Leases) -> Ou
         one = named(row.node, field(book.users, own, OPERATION), 1 + at, book)
         denied = row.outcome != UNKNOWN and not is_done(at, row.outcome, row.carried, OK)
         if one >= 0 and denied:
-            first = first_of(one, min(row.time_ns, field(messages, one, PUT_NS)), promise, book)
+            first = first_of(one, row.time_ns, promise, book)
             if first >= 0:
                 found, expected = field(messages, one, NUMBER), field(messages, first, NUMBER)
                 return violated(1, expected, found, field(messages, first, PUT_AT))
@@ -298,7 +298,7 @@ def duplicates_deliver_once(row: LeaseRow, promise: Promise, book: Leases) -> Ou
 def is_second(one: int, row: LeaseRow, promise: Promise, book: Leases) -> Outcome:
     """The outcome for a hand-out: violated if another message with the same id was handed out, or surely put before."""
     messages, found, at_stake = book.messages, -1, False
-    if one < 0 or field(messages, one, DEDUP) < 1:
+    if one < 0:
         return SILENT
     serial = first_of_list(book.ids, id_of(messages, one, promise.by_group))
     while serial > 0:
@@ -326,14 +326,14 @@ def first_of(one: int, put_by_ns: int, promise: Promise, book: Leases) -> int:
     while serial > 0:
         other = find(messages, (serial,))
         serial = next_of(messages, other, ALIKE)
-        if other == one or not is_before(messages, other, one):
+        if not is_before(messages, other, one):
             continue
         lasts, next_one = True, head
         while next_one > 0 and lasts:
             first = find(messages, (next_one,))
             next_one = next_of(messages, first, ALIKE)
             over_ns = later(later(field(messages, first, PUT_NS), promise.window_ns), promise.margin_ns)
-            if is_before(messages, other, first) or over_ns < field(messages, other, PUT_CALLED):
+            if over_ns < field(messages, other, PUT_CALLED):
                 continue
             ends_ns = earlier(later(field(messages, first, PUT_CALLED), promise.window_ns), promise.margin_ns)
             lasts = ends_ns > put_by_ns

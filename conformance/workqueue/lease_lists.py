@@ -26,6 +26,7 @@ from scatterproof.conformance.workqueue.lease_records import (
     in_call,
     receiving,
 )
+from scatterproof.conformance.workqueue.records import FOREVER
 
 _AHEAD, _BEHIND = 1, 2
 
@@ -52,7 +53,7 @@ def enter(ends: TableState, key: tuple[int, int], messages: TableState, serial: 
 def leave(ends: TableState, key: tuple[int, int], messages: TableState, serial: int, which: int) -> None:
     """Take a message out of a list; an empty list is removed."""
     own, at = find(messages, (serial,)), find(ends, key)
-    if own < 0 or at < 0 or field(messages, own, which) == 0:
+    if field(messages, own, which) == 0:
         return
     ahead, behind = field(messages, own, which + _AHEAD), field(messages, own, which + _BEHIND)
     change(messages, own, which, 0)
@@ -130,11 +131,11 @@ def come_in(group: int, promise: Promise, book: Leases) -> None:
 @register_jitable
 def oldest_receive(promise: Promise, book: Leases) -> int:
     """When the oldest receive in progress began, of either kind, in ns. There must be one."""
-    found, is_first = 0, True
+    found = FOREVER
     for node in range(promise.node_count):
         own = max(receiving(book.users, node), in_call(book.users, node, RECEIVE_ASIDE))
-        if own >= 0 and (is_first or field(book.users, own, CALLED_NS) < found):
-            found, is_first = field(book.users, own, CALLED_NS), False
+        if own >= 0:
+            found = min(found, field(book.users, own, CALLED_NS))
     return found
 
 

@@ -107,7 +107,7 @@ def note_called(row: LeaseRow, promise: Promise, book: Leases) -> None:
         if row.call != EXTEND:
             first, behind = (first, behind - uses) if last else (first + uses, behind)
     elif row.call == CANCEL:
-        role_from, had_ns = NEVER, NEVER
+        role_from = NEVER
         for serial in range(first, behind):
             cancel_one(find(book.hands, (row.node, serial)), now, promise, book)
     if row.call == RECEIVE or (row.call == EXTEND and not is_of_aside(row.node, uses, book)):
@@ -342,7 +342,6 @@ def note_crash(node: int, promise: Promise, book: Leases) -> None:
     if own < 0:
         return
     learn_returned(node, 0, UNKNOWN, 0, -1, promise, book)
-    change(users, own, HAD_NS, NEVER)
     change(users, own, ROLE_FROM, NEVER)
     drop_hand(node, book)
 

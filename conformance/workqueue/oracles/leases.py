@@ -348,14 +348,12 @@ def _is_copy(queue: LeaseQueue, name: Name, other: Name, row: int, by_ns: int) -
 
 
 def _may_be_first(queue: LeaseQueue, first: Name, other: Name, row: int) -> bool:
-    """Whether `other` is the first message, or may have been taken for a copy of it."""
+    """Whether `other` is the first message, or may have been taken for a copy of it. One that was put after it has a
+    later window."""
     if first == other:
         return True
     put = queue.puts[first]
-    is_over = (
-        put.end(row) is Outcome.OK and add_ns(add_ns(put.over_ns, queue.window), queue.margin) < queue.puts[other].ns
-    )
-    return not is_over and not queue.is_before(other, first)
+    return put.end(row) is not Outcome.OK or add_ns(add_ns(put.over_ns, queue.window), queue.margin) >= queue.puts[other].ns
 
 
 def _are_near(queue: LeaseQueue, other: Name, one: HandOut) -> bool:
