@@ -26,7 +26,6 @@ from scatterproof.conformance.workqueue.lease_records import (
     ALIKE,
     CALLED_NS,
     CANCEL,
-    DEDUP,
     DELETE,
     DELETED_NS,
     DENIED,

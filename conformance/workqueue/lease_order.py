@@ -126,7 +126,7 @@ def ahead_of(why: int, one: int, own: int, row: LeaseRow, promise: Promise, book
         serial = next_of(messages, slot, WAITING)
         if field(messages, slot, BACK_FROM) > until_ns:
             break
-        if slot == one or not is_due(slot, row.node, promise, book) or holds_now(slot, own, row, book):
+        if not is_due(slot, row.node, promise, book) or holds_now(slot, own, row, book):
             continue
         if is_ahead(why, slot, one, own, row, promise, book) and comes_first(messages, slot, found):
             found, until_ns = slot, field(messages, slot, BACK_FROM)
@@ -173,8 +173,6 @@ def is_there(slot: int, since_ns: int, node: int, book: Leases) -> bool:
     messages = book.messages
     if field(messages, slot, SENDER) != node and field(messages, slot, PUT_NS) >= since_ns:
         return False
-    if field(messages, slot, HANDED) == 0:
-        return True
     return not may_be_held(slot, since_ns, book)
 
 

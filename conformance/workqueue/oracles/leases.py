@@ -353,7 +353,8 @@ def _may_be_first(queue: LeaseQueue, first: Name, other: Name, row: int) -> bool
     if first == other:
         return True
     put = queue.puts[first]
-    return put.end(row) is not Outcome.OK or add_ns(add_ns(put.over_ns, queue.window), queue.margin) >= queue.puts[other].ns
+    over = add_ns(add_ns(put.over_ns, queue.window), queue.margin)
+    return put.end(row) is not Outcome.OK or over >= queue.puts[other].ns
 
 
 def _are_near(queue: LeaseQueue, other: Name, one: HandOut) -> bool:
