@@ -99,8 +99,8 @@ def highest_priority_first(trace: Trace) -> set[int]:
     queue, broken = look(trace), set[int]()
     for row, box, group in _handed(queue):
         opened, ready = queue.opened(group, row), queue.ready(box, row)
-        better = queue.opened(ready, row) if ready else None
-        if opened is None or better is None or ready == group or queue.gone(group, row) is not None:
+        better = queue.opened(ready, row)
+        if opened is None or better is None or queue.gone(group, row) is not None:
             continue
         if better.given["correlation"] == opened.given["correlation"]:
             continue

@@ -66,14 +66,16 @@ class Queue:
     def about(self, group: int, row: int, *calls: CallName) -> list[Box]:
         """The calls about it that returned ok since it was first named."""
         first = self.first(group, row)
-        heard = row if first is None else first.over
-        return [box for box in self.boxes.done(row, *calls) if box.group == group and box.over > heard]
+        if first is None:
+            return []
+        return [box for box in self.boxes.done(row, *calls) if box.group == group and box.over > first.over]
 
     def may(self, group: int, row: int, *calls: CallName) -> list[Box]:
         """The calls about it, begun since it was first named, that may have taken effect."""
         first = self.first(group, row)
-        heard = row if first is None else first.over
-        return [box for box in self.boxes.may(row, *calls) if box.group == group and box.begun > heard]
+        if first is None:
+            return []
+        return [box for box in self.boxes.may(row, *calls) if box.group == group and box.begun > first.over]
 
     def loose(self, group: int, row: int, call: CallName) -> int:
         return sum(box.ended(row) is Outcome.UNKNOWN for box in self.may(group, row, call))
@@ -157,7 +159,7 @@ class Queue:
 
     def groups(self, row: int) -> list[int]:
         """The groups that are there, and that cleaning has not surely removed, by number."""
-        told = {box.told["group"] for box in self.boxes.done(row, OPEN, NEXT) if box.told["group"] >= 1}
+        told = {box.told["group"] for box in self.boxes.done(row, OPEN, NEXT)}
         return sorted(group for group in told if self.is_there(group, row) and self.removed_ns(group, row) is None)
 
     def undisturbed(self, me: Box, row: int) -> bool:
