@@ -76,7 +76,7 @@ def incomplete_is_removed(
     if done == CLEAN:
         if not undisturbed(node, begun_ns, node_count, clients, loose, stirred_ns):
             return SILENT
-        sending, _, definite = standing(begun_ns, groups)
+        sending, _, definite = standing(groups)
         before_ns = field(clients, find(clients, (node,)), ABOUT_SENDERS_BEFORE)
         wrong = is_miscounted(removed, sending, definite, before_ns)
         return violated(2, sending if before_ns > 0 else 0, removed, -1) if wrong else HOLDS
@@ -111,7 +111,7 @@ def boot_frees_receive_locks(
     stirred_ns: State,
 ) -> Outcome:
     if done == UNLOCK:
-        if not undisturbed(node, begun_ns, node_count, clients, loose, stirred_ns) or not standing(begun_ns, groups)[2]:
+        if not undisturbed(node, begun_ns, node_count, clients, loose, stirred_ns) or not standing(groups)[2]:
             return SILENT
         held, server = 0, field(clients, find(clients, (node,)), ABOUT_SERVER)
         for slot in range(room(groups)):
@@ -163,7 +163,7 @@ def dead_holder_is_fenced(
     if done == CLEAN:
         if not undisturbed(node, begun_ns, node_count, clients, loose, stirred_ns):
             return SILENT
-        _, held, definite = standing(begun_ns, groups)
+        _, held, definite = standing(groups)
         before_ns = field(clients, find(clients, (node,)), ABOUT_RECEIVERS_BEFORE)
         wrong = is_miscounted(released, held, definite, before_ns)
         return violated(3, held if before_ns > 0 else 0, released, -1) if wrong else HOLDS

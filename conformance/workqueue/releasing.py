@@ -121,6 +121,18 @@ def undisturbed(
 
 
 @register_jitable
+def standing(groups: TableState) -> tuple[int, int, bool]:
+    """How many groups may be locked for sending, and how many for receiving; and whether both are certain."""
+    sending, held, definite = 0, 0, True
+    for slot in range(room(groups)):
+        if is_there(groups, slot):
+            definite = definite and is_definite(groups, slot)
+            sending += int(field(groups, slot, CLOSED_NS) == FOREVER)
+            held += int(field(groups, slot, HELD) > 0)
+    return sending, held, definite
+
+
+@register_jitable
 def learn_clean(
     node: int,
     time_ns: int,
@@ -132,13 +144,9 @@ def learn_clean(
     """Learn from a cleaning: which groups it removed or released is known where it was none or all that it could."""
     groups, _, _, clients, correlations, loose, stirred_ns, released_ns, cleaned_ns = book
     removed, released = told[4], told[5]
-    sure, sending, held = undisturbed(node, called_ns, node_count, clients, loose, stirred_ns), 0, 0
+    sending, held, definite = standing(groups)
+    sure = definite and undisturbed(node, called_ns, node_count, clients, loose, stirred_ns)
     released_ns[0] = cleaned_ns[0] = time_ns
-    for slot in range(room(groups)):
-        if is_there(groups, slot):
-            sure = sure and is_definite(groups, slot)
-            sending += int(field(groups, slot, CLOSED_NS) == FOREVER)
-            held += int(field(groups, slot, HELD) > 0)
     for slot in range(room(groups)):
         if not is_there(groups, slot):
             continue
@@ -152,18 +160,6 @@ def learn_clean(
                 free(slot, BY_CLEANING, time_ns, groups, correlations)
             else:
                 change(groups, slot, HELD, 2)
-
-
-@register_jitable
-def standing(called_ns: int, groups: TableState) -> tuple[int, int, bool]:
-    """How many groups may be locked for sending, and how many for receiving; and whether both are certain."""
-    sending, held, definite = 0, 0, True
-    for slot in range(room(groups)):
-        if is_there(groups, slot):
-            definite = definite and is_definite(groups, slot)
-            sending += int(field(groups, slot, CLOSED_NS) >= called_ns)
-            held += int(field(groups, slot, HELD) > 0)
-    return sending, held, definite
 
 
 @register_jitable

@@ -47,8 +47,17 @@ class Queue:
     def __init__(self, trace: Trace) -> None:
         self.boxes = Boxes(trace)
         self.most_tries = Parameters("workqueue", trace.header.parameters).number("most_tries")
-        self._cleaned: dict[int, tuple[bool, bool]] = {}
-        for ask in (self.first, self.sent, self.groups, self.lock, self.removed_ns, self.ready, self._changed_ns):
+        asked = (
+            self.first,
+            self.sent,
+            self.groups,
+            self.lock,
+            self.cleaned,
+            self.removed_ns,
+            self.ready,
+            self._changed_ns,
+        )
+        for ask in asked:
             setattr(self, ask.__name__, cache(ask))
 
     # ---------------------------------------------------------------- one group
@@ -174,7 +183,7 @@ class Queue:
     def counted(self, me: Box, row: int) -> tuple[list[int], list[int], bool]:
         """The groups that may be locked for sending, those that may be held, and whether all of that is known."""
         there = self.groups(row)
-        sending = [group for group in there if self.closed_ns(group, row) >= me.begun_ns]
+        sending = [group for group in there if self.closed_ns(group, row) == ALL]
         held = [group for group in there if self.lock(group, row).may]
         return sending, held, all(self._is_known(group, row) for group in there)
 
@@ -187,22 +196,17 @@ class Queue:
     def cleaned(self, clean: Box) -> tuple[bool, bool]:
         """For a cleaning that returned ok: whether it surely removed all groups that were locked for sending, and
         whether it surely released all that were held."""
-        if clean.over not in self._cleaned:
-            row = clean.over
-            there = self.groups(row)
-            sending = [group for group in there if self.closed_ns(group, row) == ALL]
-            _, held, known = self.counted(clean, row)
-            sure = known and self.undisturbed(clean, row)
-            all_removed, all_released = clean.told["removed"] == len(sending), clean.told["released"] == len(held)
-            self._cleaned[row] = (sure and all_removed, sure and all_released)
-        return self._cleaned[clean.over]
+        sending, held, known = self.counted(clean, clean.over)
+        sure = known and self.undisturbed(clean, clean.over)
+        all_removed, all_released = clean.told["removed"] == len(sending), clean.told["released"] == len(held)
+        return sure and all_removed, sure and all_released
 
     def removed_ns(self, group: int, row: int) -> int | None:
         """Since when cleaning has surely removed it, in ns; None where it may not have."""
         first = self.first(group, row)
+        assert first is not None
         for clean in self.boxes.done(row, CLEAN):
-            later = first is not None and clean.over > first.over
-            if later and self.cleaned(clean)[0] and self.closed_ns(group, clean.over) == ALL:
+            if clean.over > first.over and self.cleaned(clean)[0] and self.closed_ns(group, clean.over) == ALL:
                 return clean.over_ns
         return None
 
