@@ -57,7 +57,7 @@ _SETTLED = CLEAN | QUIESCENT
 
 @register_jitable
 def elapsed(since: int, now: int, interval: int) -> bool:
-    """Whether now - since >= interval, all in ns, for an interval of at least 1; no difference wraps."""
+    """Whether now - since >= interval, all in ns, and now is later; no difference wraps."""
     return now > since and since <= _GREATEST - interval and now >= since + interval
 
 

@@ -70,7 +70,7 @@ def adjustments(
     least: the least difference in it.
     asked_in, answered_in: by asking and asked host, the last such round, counted as `begun` does.
     """
-    if net.adjustment_interval_ns == 0 or (row.packet != ADJUST and row.packet != ADJUSTED):
+    if net.adjustment_interval_ns == 0:
         return
     if row.kind == SENT:
         if row.packet != ADJUST or row.node != row.sender or not is_node(row.receiver, net):

@@ -83,7 +83,7 @@ def is_silent(heard: int, begun: int, time_ns: int, clock_ns: int, timeout: int)
     """Whether a link may have been silent for the time-out, in ns. Where nothing was heard yet, or the clock is not
     known, true time since the node began decides: no clock runs twice as fast, so that half the time-out is enough."""
     if heard < 0 or clock_ns < 0:
-        return elapsed(begun, time_ns, max(1, timeout // 2))
+        return elapsed(begun, time_ns, timeout // 2)
     return elapsed(heard, clock_ns, timeout)
 
 
