@@ -4,12 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Callable, Hashable, Iterable, Sequence
 from copy import copy
-from functools import cached_property
-from typing import TYPE_CHECKING, Generic, Self, TypeVar
+from functools import cached_property, wraps
+from typing import TYPE_CHECKING, Concatenate, Generic, ParamSpec, Self, TypeVar
 
 from scatterproof.spec.trace import CLEAN, QUIESCENT, Kind, Trace, schema
 
 KeyT = TypeVar("KeyT", bound=Hashable)
+OwnerT = TypeVar("OwnerT")
+AnswerT = TypeVar("AnswerT")
+Asked = ParamSpec("Asked")
 
 
 def says_settled(flags: int) -> bool:
@@ -80,6 +83,22 @@ def once_a_trace(make: Callable[[Trace], WholeT]) -> Callable[[Trace], WholeT]:
         return latest[0][1]
 
     return look
+
+
+def once_asked(
+    method: Callable[Concatenate[OwnerT, Asked], AnswerT],
+) -> Callable[Concatenate[OwnerT, Asked], AnswerT]:
+    """A method that keeps its answers for as long as its object lives; its arguments are given by position."""
+    place = f"answers of {method.__name__}"
+
+    @wraps(method)
+    def ask(owner: OwnerT, /, *given: Asked.args, **named: Asked.kwargs) -> AnswerT:
+        answers: dict[tuple[object, ...], AnswerT] = owner.__dict__.setdefault(place, {})
+        if given not in answers:
+            answers[given] = method(owner, *given, **named)
+        return answers[given]
+
+    return ask
 
 
 def grouped(events: Iterable[EventT], key: Callable[[EventT], KeyT]) -> dict[KeyT, list[EventT]]:

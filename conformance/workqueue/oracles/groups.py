@@ -188,7 +188,7 @@ def visible_together(trace: Trace) -> set[int]:
             continue
         sent = queue.sent(box.group, row)
         if box.call is POP_GROUP or box.told["message"] == 0:
-            broken |= {row} if queue.left(box, ALL, row) else set()
+            broken |= {row} if queue.is_left(box, ALL, row) else set()
         elif box.told["message"] in sent:
             if sent[box.told["message"]].given["digest"] != box.told["digest"]:
                 broken.add(row)
@@ -216,7 +216,7 @@ def messages_in_order(trace: Trace) -> set[int]:
     queue, broken = look(trace), set[int]()
     for row, box in _ok(queue, READ, POP):
         message = box.told["message"] if box.call is READ else box.message
-        if queue.is_there(box.group, row) and queue.left(box, message, row):
+        if queue.is_there(box.group, row) and queue.is_left(box, message, row):
             broken.add(row)
     return broken
 

@@ -4,9 +4,8 @@ Answers are kept for as long as the trace is judged."""
 from __future__ import annotations
 
 from dataclasses import dataclass
-from functools import cache
 
-from scatterproof.conformance.oracles.whole import once_a_trace
+from scatterproof.conformance.oracles.whole import once_a_trace, once_asked
 from scatterproof.conformance.workqueue.oracles.boxes import Box, Boxes
 from scatterproof.spec.core import Outcome
 from scatterproof.spec.parameters import Parameters
@@ -47,21 +46,10 @@ class Queue:
     def __init__(self, trace: Trace) -> None:
         self.boxes = Boxes(trace)
         self.most_tries = Parameters("workqueue", trace.header.parameters).number("most_tries")
-        asked = (
-            self.first,
-            self.sent,
-            self.groups,
-            self.lock,
-            self.cleaned,
-            self.removed_ns,
-            self.ready,
-            self._changed_ns,
-        )
-        for ask in asked:
-            setattr(self, ask.__name__, cache(ask))
 
     # ---------------------------------------------------------------- one group
 
+    @once_asked
     def first(self, group: int, row: int) -> Box | None:
         """The call whose return first named the group; None where none did."""
         told = (box for box in self.boxes.done(row, OPEN, NEXT) if box.told["group"] == group >= 1)
@@ -89,6 +77,7 @@ class Queue:
     def loose(self, group: int, row: int, call: CallName) -> int:
         return sum(box.ended(row) is Outcome.UNKNOWN for box in self.may(group, row, call))
 
+    @once_asked
     def sent(self, group: int, row: int) -> dict[int, Box]:
         """Its messages whose sends returned, by id; nothing is known from wrong ids."""
         found: dict[int, Box] = {}
@@ -153,19 +142,20 @@ class Queue:
         others = [box for box in self.boxes.others(row, me, call) if box.group == me.group]
         return len(others) + self.loose(me.group, row, call)
 
-    def left(self, me: Box, below: int, row: int) -> int:
-        """The first message of the call's group, with an id strictly below this one, that nobody asked to pop and that
-        surely was not set aside; 0 for none. Where an id was given, those below it were."""
-        group = me.group
-        for message in range(1, min(below, max(self.sent(group, row), default=0) + 1)):
-            tries = len(self.reads(group, message, row)) + self.unheard(me, row)
-            is_there = self.most_tries == 0 or tries < self.most_tries
-            if is_there and not self.pops(group, message, row):
-                return message
-        return 0
+    def is_left(self, me: Box, below: int, row: int) -> bool:
+        """Whether the call's group has a message with an id strictly below this one that nobody asked to pop and that
+        surely was not set aside. Where an id was given, those below it were."""
+        most = max(self.sent(me.group, row), default=0)
+        return any(self._stays(me, message, row) for message in range(1, min(below, most + 1)))
+
+    def _stays(self, me: Box, message: int, row: int) -> bool:
+        tries = len(self.reads(me.group, message, row)) + self.unheard(me, row)
+        is_there = self.most_tries == 0 or tries < self.most_tries
+        return is_there and not self.pops(me.group, message, row)
 
     # ---------------------------------------------------------------- cleaning and releasing
 
+    @once_asked
     def groups(self, row: int) -> list[int]:
         """The groups that are there, and that cleaning has not surely removed, by number."""
         told = {box.told["group"] for box in self.boxes.done(row, OPEN, NEXT)}
@@ -191,8 +181,9 @@ class Queue:
         if self.opened(group, row) is None or not self.lock(group, row).known or self.may(group, row, POP_GROUP):
             return False
         closed = self.closed_ns(group, row) < ALL
-        return closed or not (self.may(group, row, CLOSE, FLUSH) or self.risk(group, row) == 2)
+        return closed or not (self.may(group, row, CLOSE, FLUSH) or self.risk(group, row) > 1)
 
+    @once_asked
     def cleaned(self, clean: Box) -> tuple[bool, bool]:
         """For a cleaning that returned ok: whether it surely removed all groups that were locked for sending, and
         whether it surely released all that were held."""
@@ -201,6 +192,7 @@ class Queue:
         all_removed, all_released = clean.told["removed"] == len(sending), clean.told["released"] == len(held)
         return sure and all_removed, sure and all_released
 
+    @once_asked
     def removed_ns(self, group: int, row: int) -> int | None:
         """Since when cleaning has surely removed it, in ns; None where it may not have."""
         first = self.first(group, row)
@@ -211,8 +203,8 @@ class Queue:
         return None
 
     def risk(self, group: int, row: int) -> int:
-        """Whether cleaning may have removed it: 0 no, as it was closed, or else; 1 the last one alone may have, 2 an
-        earlier one."""
+        """Whether cleaning may have removed it: 0 no, as it was closed, or else; 1 the last one alone may have; above
+        that, an earlier one."""
         if self.closed_ns(group, row) < ALL:
             return 0
         opened = self.opened(group, row)
@@ -225,11 +217,12 @@ class Queue:
         events = [(box.begun, box) for box in cleans] + [(box.over, box) for box in cleans if box.was_ok(row)]
         for at, box in sorted((event for event in events if event[0] > heard), key=lambda event: event[0]):
             if at == box.begun:
-                known = min(2, known + 1)
+                known += 1
             if at == box.over and box.told["removed"] == 0 and known == 1:
                 known = 0
         return known
 
+    @once_asked
     def lock(self, group: int, row: int) -> SeenLock:
         """Its receive lock, by its last hand-out and what was called since."""
         handed = self.handed(group, row)
@@ -264,6 +257,7 @@ class Queue:
 
     # ---------------------------------------------------------------- who is next
 
+    @once_asked
     def ready(self, me: Box, row: int) -> int:
         """The group that a call of next_group has to hand out, of those that were ready all the while; 0 for none."""
         if self.boxes.loose(row, NEXT) or self.boxes.others(row, me, NEXT):
@@ -271,10 +265,10 @@ class Queue:
         found = [group for group in self.groups(row) if self._is_ready(group, me, row)]
         return min(found, key=lambda group: self._rank(group, row), default=0)
 
-    def _rank(self, group: int, row: int) -> tuple[int, int, int]:
+    def _rank(self, group: int, row: int) -> tuple[int, int]:
         opened = self.opened(group, row)
         assert opened is not None
-        return opened.given["priority"], opened.over_ns, group
+        return opened.given["priority"], opened.over_ns
 
     def correlation(self, group: int, row: int) -> int:
         first = self.first(group, row)
@@ -283,7 +277,7 @@ class Queue:
 
     def _is_ready(self, group: int, me: Box, row: int) -> bool:
         opened = self.opened(group, row)
-        if opened is None or not self._is_closed(group, me, row):
+        if opened is None or not self._is_closed(group, row):
             return False
         alike = self.correlation(group, row)
         if self._changed_ns(alike, row) >= me.begun_ns:
@@ -296,20 +290,18 @@ class Queue:
         for other in self.groups(row):
             if self.correlation(other, row) == alike and (self.lock(other, row).may or self._ahead(other, opened, row)):
                 return False
-        return opened.given["last"] != 0 or self._last_came(group, me, row)
+        return opened.given["last"] != 0 or self._last_came(group, row)
 
-    def _is_closed(self, group: int, me: Box, row: int) -> bool:
-        """Whether it was closed with messages ahead of the call, and nothing may have removed it."""
-        if self.closed_ns(group, row) >= me.begun_ns or not self.sent(group, row):
+    def _is_closed(self, group: int, row: int) -> bool:
+        """Whether it was closed with messages, and nothing may have removed it."""
+        if self.closed_ns(group, row) == ALL or not self.sent(group, row):
             return False
         return not self.may(group, row, FLUSH, POP_GROUP)
 
-    def _last_came(self, group: int, me: Box, row: int) -> bool:
-        """Whether one that is marked as the last surely was begun after it, and closed."""
-        opened = self.opened(group, row)
-        assert opened is not None
-        marked = [(other, its) for other, its in self.marked(group, row) if its.begun_ns > opened.over_ns]
-        return any(other in self.groups(row) and self._is_closed(other, me, row) for other, _ in marked)
+    def _last_came(self, group: int, row: int) -> bool:
+        """Whether one that is marked as the last was closed. None of its correlation is there that was begun first."""
+        there = self.groups(row)
+        return any(other in there and self._is_closed(other, row) for other, _ in self.marked(group, row))
 
     def marked(self, group: int, row: int) -> list[tuple[int, Box]]:
         """The groups of its correlation that were ever marked as the last, with the calls that began them."""
@@ -322,19 +314,20 @@ class Queue:
         its = self.opened(other, row)
         return its is None or (its is not opened and its.begun_ns <= opened.over_ns)
 
+    @once_asked
     def _changed_ns(self, correlation: int, row: int) -> int:
         """Since when the groups of the correlation surely stand as they do."""
-        found = [-ALL]
+        found = {-ALL}
         for group in {box.told["group"] for box in self.boxes.done(row, OPEN, NEXT) if box.told["group"] >= 1}:
             if self.correlation(group, row) != correlation:
                 continue
             gone = self.gone(group, row)
             until = row if gone is None else gone.row + 1
-            found += [box.over_ns for box in self.about(group, until, CLOSE, FLUSH, POP_GROUP)]
+            found |= {box.over_ns for box in self.about(group, until, CLOSE, FLUSH, POP_GROUP)}
             removed = self.removed_ns(group, until)
-            found += [] if removed is None else [removed]
+            found |= set() if removed is None else {removed}
             freed = self.lock(group, until).freed  # earlier ones are earlier than what came since
-            found += [] if freed is None else [freed[1]]
+            found |= set() if freed is None else {freed[1]}
         return max(found)
 
 
