@@ -72,9 +72,9 @@ def passed_over(in_flight: TableState, lowest: State, net: Net, stopped: Ints, l
     """Of the messages at or below the ack barrier that take the link and have not arrived, the slot of the one with the
     least timestamp, of equal ones the first, or -1. Messages from or to hosts that stopped are left out. Where the ack
     barrier has come to `lowest`, that is raised to the least timestamp in flight."""
-    found = -1
     if ack < lowest[0]:
-        return found
+        return -1
+    found = -1
     lowest[0] = MAX_TIMESTAMP
     for slot in range(room(in_flight)):
         if not used(in_flight, slot):

@@ -231,7 +231,7 @@ def lost_is_resent(
     slot = find(waiting, key)
     if not is_resent(row.flags):
         sent_number[pair] = max(sent_number[pair], row.number)
-        if row.number > acknowledged[pair] and slot < 0:
+        if slot < 0:
             put(waiting, key, (row.timestamp, row.digest, row.position, pair, row.number, NOT_ASKED, 0))
         return SILENT
     if row.number <= acknowledged[pair] or slot < 0:

@@ -83,7 +83,7 @@ def greatest_lost(lost: TableState, link: int) -> int:
         "node {node} sent loss record {found} on link {link}, although all up to that is acknowledged",
     ),
     derived=(outstanding_messages,),
-    lost=Table(4, 5),
+    lost=Table(3, 5),
     again=PerLink(NO_LOSS),
     acknowledgeable=PerPair(0),
     told=PerNode(0),
@@ -95,7 +95,7 @@ def host_sets_loss_flag(
     until that is acknowledged. It sends none above what it sent again, and none that its ack barrier has reached. That
     a host knows of a loss shows when it sends again. Nobody waits for what a failed host lost (TO-FAIL).
 
-    lost: (sender, receiver, number, link) -> (timestamp, position, sender and receiver, number, link), until an
+    lost: (receiver, number, link) -> (timestamp, position, sender and receiver, number, link), until an
         acknowledgement comes.
     again: by link, the greatest timestamp sent again, in ns.
     acknowledgeable: by sender and receiver, the greatest number sent.
@@ -121,7 +121,7 @@ def host_sets_loss_flag(
     if is_own_data(row) and is_resent(row.flags):
         again[row.link] = max(again[row.link], row.timestamp)
     if is_own_data(row) and is_node(row.receiver, net):
-        pair, key = row.node * net.node_count + row.receiver, (row.node, row.receiver, row.number, row.link)
+        pair, key = row.node * net.node_count + row.receiver, (row.receiver, row.number, row.link)
         slot = find(lost, key)
         if not is_resent(row.flags):
             acknowledgeable[pair] = max(acknowledgeable[pair], row.number)
