@@ -146,6 +146,5 @@ def forget(serial: int, by_group: int, book: Leases) -> None:
     wait_no_more(serial, book)
     leave(book.outs, (field(book.messages, slot, GROUP), 0), book.messages, serial, OUT)
     leave(book.shown, (field(book.messages, slot, GROUP), 0), book.messages, serial, SHOWN)
-    if field(book.messages, slot, DEDUP) > 0:
-        leave(book.ids, id_of(book.messages, slot, by_group), book.messages, serial, ALIKE)
-    remove(book.messages, find(book.messages, (serial,)))
+    leave(book.ids, id_of(book.messages, slot, by_group), book.messages, serial, ALIKE)
+    remove(book.messages, slot)

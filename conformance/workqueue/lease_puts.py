@@ -16,7 +16,6 @@ from scatterproof.conformance.workqueue.lease_lists import (
 )
 from scatterproof.conformance.workqueue.lease_records import (
     ALIKE,
-    DEDUP,
     MOST,
     OPERATION,
     PUT_AT,
@@ -32,25 +31,23 @@ from scatterproof.conformance.workqueue.lease_records import (
 )
 from scatterproof.conformance.workqueue.records import FOREVER, NEVER, OK, UNKNOWN
 
+# A message that is put: PUT_AT to DELETED_NS, BACK_BY to TRIES, and its places in lists.
+_NEVER_HANDED_OUT = (-1, 0, 0, -1, -1, 0, NEVER, -1, NEVER, NEVER, 0, 0, FOREVER)
+_NOT_BACK = (FOREVER, FOREVER, FOREVER, 0)
+_IN_NO_LIST = (0,) * 12
+
 
 @register_jitable
 def note_put(at: int, row: LeaseRow, promise: Promise, book: Leases) -> None:
     """Note entry `at`, from 0, of a put that is called."""
-    name = (row.node, row.operation, 1 + at)
-    if find(book.names, name) >= 0:
-        return
     book.made[0] += 1
     serial, now = book.made[0], row.time_ns
     dedup = row.dedup + at if 0 < row.dedup <= FOREVER - at else 0  # there is no greater number
+    name = (row.node, row.operation, 1 + at)
     put(book.names, name, (serial, 0))
-    head = (row.node, row.operation, 1 + at, row.group, dedup, now, FOREVER, -1, 0, 0, -1, -1, 0)
     body = row.digest if at == 0 else -1  # a call names one, and its entries may differ
-    lists = (0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0)
-    put(
-        book.messages,
-        (serial,),
-        (*head, NEVER, -1, NEVER, NEVER, 0, 0, FOREVER, now, FOREVER, FOREVER, FOREVER, 0, body, *lists),
-    )
+    head = (*name, row.group, dedup, now, FOREVER)
+    put(book.messages, (serial,), (*head, *_NEVER_HANDED_OUT, now, *_NOT_BACK, body, *_IN_NO_LIST))
     wait(serial, book)
     if dedup > 0:
         slot = find(book.messages, (serial,))
@@ -65,10 +62,8 @@ def learn_of_put(
     messages, users = book.messages, book.users
     own = find(users, (node,))
     name = find(book.names, (node, field(users, own, OPERATION), 1 + at))
-    serial = field(book.names, name, SERIAL) if name >= 0 else 0
+    serial = field(book.names, name, SERIAL)
     one = find(messages, (serial,))
-    if one < 0 or field(messages, one, PUT_NS) < FOREVER:
-        return
     if outcome == UNKNOWN:
         wait_no_more(serial, book)
     elif is_done(at, outcome, done, OK):
@@ -87,8 +82,6 @@ def is_first(one: int, promise: Promise, book: Leases) -> bool:
     """Whether the message, whose put has just returned ok, is surely no copy: the windows of all others with its id
     were surely over."""
     messages = book.messages
-    if field(messages, one, DEDUP) < 1:
-        return True
     serial = first_of_list(book.ids, id_of(messages, one, promise.by_group))
     while serial > 0:
         other = find(messages, (serial,))

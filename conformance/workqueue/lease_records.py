@@ -128,9 +128,8 @@ def later(time_ns: int, by_ns: int) -> int:
 
 @register_jitable
 def earlier(time_ns: int, by_ns: int) -> int:
-    """The difference, at least NEVER; by_ns counts as 0 where it is negative."""
-    wait = max(0, by_ns)
-    return NEVER if time_ns < NEVER + wait else time_ns - wait
+    """The difference, at least NEVER. by_ns: not negative."""
+    return NEVER if time_ns < NEVER + by_ns else time_ns - by_ns
 
 
 @register_jitable
@@ -170,18 +169,21 @@ def is_before(messages: TableState, one: int, other: int) -> bool:
     other was called, or the same client put both in this order."""
     put_ns = field(messages, one, PUT_NS)
     if put_ns < FOREVER and field(messages, one, SENDER) == field(messages, other, SENDER):
-        if field(messages, one, NUMBER) == field(messages, other, NUMBER):
-            return field(messages, one, ENTRY) < field(messages, other, ENTRY)
-        return field(messages, one, NUMBER) < field(messages, other, NUMBER)
+        return _of_sender(messages, one) < _of_sender(messages, other)
     return put_ns < field(messages, other, PUT_CALLED)
 
 
 @register_jitable
 def comes_first(messages: TableState, one: int, other: int) -> bool:
     """Whether a check names `one` rather than `other` (-1 for none), however the rows of one time are ordered."""
-    if other < 0:
-        return True
-    for number in (PUT_CALLED, SENDER, NUMBER, ENTRY):
-        if field(messages, one, number) != field(messages, other, number):
-            return field(messages, one, number) < field(messages, other, number)
-    return False
+    return other < 0 or _in_order(messages, one) < _in_order(messages, other)
+
+
+@register_jitable
+def _in_order(messages: TableState, slot: int) -> tuple[int, int, int, int]:
+    return (field(messages, slot, PUT_CALLED), field(messages, slot, SENDER), *_of_sender(messages, slot))
+
+
+@register_jitable
+def _of_sender(messages: TableState, slot: int) -> tuple[int, int]:
+    return (field(messages, slot, NUMBER), field(messages, slot, ENTRY))
