@@ -358,8 +358,6 @@ def note_crash(node: int, book: Book) -> None:
     own = find(clients, (node,))
     if own < 0:
         return
-    call = field(clients, own, IN_CALL)
-    if call != 0:
-        learn_unknown(call, own, book)
+    learn_unknown(field(clients, own, IN_CALL), own, book)
     change(clients, own, IN_CALL, 0)
     take_in_hand(clients, own, 0, 0)
