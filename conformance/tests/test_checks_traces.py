@@ -1,6 +1,6 @@
 """The little traces of `conformance/traces`: each violating one breaks its clause in the marked rows, and nothing else;
-each conforming one puts its clause at stake; each refused one cannot be judged. A row's extra column `breaks`, clauses
-by blanks, is the expectation."""
+each conforming one puts its clause at stake; so does each overlooked one, which is wrong, though no check says so; each
+refused one cannot be judged. A row's extra column `breaks`, clauses by blanks, is the expectation."""
 
 from __future__ import annotations
 
@@ -19,6 +19,7 @@ FOLDER = Path(__file__).parents[1] / "traces"
 PROTOCOLS = sorted(path.name for path in FOLDER.iterdir())
 VIOLATING = sorted(FOLDER.glob("*/violating/*.ndjson"))
 CONFORMING = sorted(FOLDER.glob("*/conforming/*.ndjson"))
+OVERLOOKED = sorted(FOLDER.glob("*/overlooked/*.ndjson"))
 REFUSED = sorted(FOLDER.glob("*/refused/*.ndjson"))
 CLAUSES = [check.clause for protocol in PROTOCOLS for check in load(protocol).checks]
 
@@ -49,7 +50,7 @@ def test_violating_trace_breaks_its_clause_in_the_marked_rows_and_nothing_else(p
         assert path.stem.split(".")[0] in broken
 
 
-@pytest.mark.parametrize("path", CONFORMING, ids=name)
+@pytest.mark.parametrize("path", [*CONFORMING, *OVERLOOKED], ids=name)
 def test_conforming_trace_passes_its_clause_and_breaks_none(path: Path) -> None:
     trace = trace_ndjson.read(path)
     for results in (judge(trace), judge_compiled(trace), judge_by_oracles(trace)):

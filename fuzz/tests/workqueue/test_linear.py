@@ -24,9 +24,9 @@ from scatterproof.spec.errors import BadInput
 from scatterproof.spec.trace import Kind, Trace, schema
 
 LABELLED = Path(judging.__file__).parent / "traces/workqueue"
-CONFORMING, VIOLATING = (
+CONFORMING, VIOLATING, OVERLOOKED = (
     [path for path in sorted((LABELLED / label).glob("*.ndjson")) if '"leased"' not in path.read_text()]
-    for label in ("conforming", "violating")
+    for label in ("conforming", "violating", "overlooked")
 )
 JUDGES = load("workqueue")
 
@@ -36,8 +36,8 @@ def test_a_conforming_trace_has_an_order(path: Path) -> None:
     assert order_of(trace_ndjson.read(path)) is not None
 
 
-@pytest.mark.parametrize("path", VIOLATING, ids=lambda path: path.stem)
-def test_a_violating_trace_has_none(path: Path) -> None:
+@pytest.mark.parametrize("path", [*VIOLATING, *OVERLOOKED], ids=lambda path: path.stem)
+def test_a_wrong_trace_has_none(path: Path) -> None:
     """Q-ANSWER is about packets."""
     assert (order_of(trace_ndjson.read(path)) is None) == (not path.stem.startswith("Q-ANSWER"))
 
