@@ -42,9 +42,9 @@ FIRST, LAST = range(2)
 
 # A client, by its node: the call that it is in (0: none), when it was called, its number and lease, how many messages
 # it asks for at most, how many it got, and how many it is about. HAND_FIRST, HAND_BEHIND: the place in hand of the
-# first message, and the one behind the last. HAD_NS, HAD_AT: when and in which row it was last handed a message.
-# Strictly below ROLE_FROM it surely is a consumer, strictly above ROLE_BY surely not;
-# ROLE_WAS: what ROLE_BY was before its call.
+# first message, and the one behind the last. HAD_NS, HAD_AT: since when, and since which row, it surely is a consumer
+# without a break. Strictly below ROLE_FROM it surely is one, strictly above ROLE_BY surely not; ROLE_WAS: what ROLE_BY
+# was before its call.
 IN_CALL, CALLED_NS, OPERATION, LEASE, MOST, GOT, USES, HAND_FIRST, HAND_BEHIND, HAD_NS, HAD_AT = range(11)
 ROLE_FROM, ROLE_BY, ROLE_WAS = range(11, 14)
 USER_FIELDS = 14

@@ -328,8 +328,9 @@ def learn_delivered(
     add(users, own, GOT, 1)
     if is_aside:
         return
-    change(users, own, HAD_NS, time_ns)
-    change(users, own, HAD_AT, position)
+    if field(users, own, ROLE_FROM) <= time_ns:
+        change(users, own, HAD_NS, time_ns)
+        change(users, own, HAD_AT, position)
     change(users, own, ROLE_FROM, max(from_ns, field(users, own, ROLE_FROM)))
 
 

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from scatterproof.conformance.workqueue.oracles.lease_queue import (
     CANCEL,
-    DELETE,
     EXTEND,
     LEAST,
     MOST,
@@ -66,9 +65,7 @@ def _is_early(queue: LeaseQueue, one: HandOut) -> bool:
             latest = None  # what is set aside does not hide what is not, nor the other way round
         if latest is not None and queue.ends_from(other, row) > one.ns and latest.ns < until:
             return True
-        if other == one.name or queue.back_order > 0 or _is_of_its_batch(queue, other, one):
-            continue
-        if aside or not queue.is_due(other, row, one.call.client):
+        if aside or _is_of_its_batch(queue, other, one) or not queue.is_due(other, row, one.call.client):
             continue
         if queue.is_before(other, one.name):
             return True
@@ -89,9 +86,7 @@ def _others_ask(queue: LeaseQueue, me: LeaseCall, row: int) -> bool:
 def _overtakes(queue: LeaseQueue, one: HandOut) -> bool:
     row, me = one.row, one.call
     for other in _of_its_group(queue, one):
-        if other == one.name or _is_anothers(queue, other, row, me.client):
-            continue
-        if _is_of_its_batch(queue, other, one):
+        if _is_anothers(queue, other, row, me.client) or _is_of_its_batch(queue, other, one):
             continue
         put = queue.puts[other]
         there = queue.is_due(other, row, me.client) and (put.over_ns < me.ns or put.call.client == me.client)
@@ -129,13 +124,19 @@ def _is_not_the_one(queue: LeaseQueue, one: HandOut) -> bool:
         gone += [row for row, node in queue.crashes if node == other and row < one.row]
         since = max(gone, default=-1)
         given = [h for h in queue.received if h.call.client == other and since < h.row < one.row]
-        role = [queue.least(h.call) for h in given] + [
-            queue.least(use.call)
+        did: list[tuple[int, int | None, int]] = [(h.row, h.ns, queue.least(h.call)) for h in given]
+        did += [
+            (use.call.over, None, queue.least(use.call))
             for h in given
             for use in queue.uses(h.name, one.row)
             if use.call.call is EXTEND and use.about is h and use.end(one.row) is Outcome.OK and queue.lasted(use)
         ]
-        if given and max(role) > one.ns and given[-1].ns < until:
+        since_ns, lasts_ns = MOST, LEAST
+        for _, ns, until_ns in sorted(did):
+            if ns is not None and lasts_ns <= ns:
+                since_ns = ns
+            lasts_ns = max(lasts_ns, until_ns)
+        if lasts_ns > one.ns and since_ns < until:
             return True
     return False
 
@@ -167,7 +168,7 @@ def _role_by(queue: LeaseQueue, client: int, row: int) -> int:
         if call.client != client or call.row >= row:
             continue
         end = call.end(row)
-        aside = call.call is EXTEND and any(queue.first_aside(one.name, call.row) for one in call.about)
+        aside = any(queue.first_aside(one.name, call.row) for one in call.about)
         if call.call in (RECEIVE, EXTEND) and not aside and end is not Outcome.REFUSED:
             found = max(found, queue.most(call.over_ns, call)) if end is Outcome.OK else MOST
         elif call.call is CANCEL and end is Outcome.OK and found < MOST:
@@ -179,14 +180,14 @@ def batch_as_entries(trace: Trace) -> set[int]:
     queue, found = look(trace), set()
     for row, call in queue.ended.items():
         ends = {call.end(row + 1, entry) for entry in range(call.entries())}
-        if call.call in (PUT, DELETE) and queue.batches == 1 and ends == {Outcome.OK, Outcome.REFUSED}:
+        if queue.batches == 1 and ends == {Outcome.OK, Outcome.REFUSED}:
             found.add(row)
     for call in queue.calls:
-        if call.call in (RECEIVE, RECEIVE_ASIDE) and call.given["most"] >= 0:
+        if call.given["most"] >= 0:
             found.update(one.row for one in call.got[call.given["most"] :])
     for one in queue.received:
         put = queue.puts.get(one.name)
-        if put is None or put.call.row >= one.row:
+        if put is None:
             continue
         if put.end(one.row) is Outcome.REFUSED:
             if put.call.given["most"] > 1:
@@ -255,10 +256,8 @@ def ended_lease_is_fenced(trace: Trace) -> set[int]:
             found.add(one.row)
     for row, call in queue.ended.items():
         uses = [Use(call=call, entry=entry, about=about) for entry, about in enumerate(call.about)]
-        known = [
-            use for use in uses if queue.is_known(use.about.name, call.row) and queue.is_known(use.about.name, row)
-        ]
-        if call.call is CANCEL or call.outcome is Outcome.UNKNOWN:
+        known = [use for use in uses if queue.is_known(use.about.name, row)]
+        if call.call is CANCEL:
             continue
         lasting = [use for use in known if queue.lasted(use)]
         if queue.batches == 1 and len(lasting) < len(uses):
@@ -285,7 +284,7 @@ def _is_misplaced(queue: LeaseQueue, one: HandOut) -> bool:
         return True
     for other in queue.known(row):
         shown = queue.first_aside(other, row)
-        if other == one.name or shown is None or queue.group(other) != queue.group(one.name):
+        if shown is None or queue.group(other) != queue.group(one.name):
             continue
         now = _came_now(queue, other, one)
         if is_first and is_taken and queue.is_before(one.name, other) and (now or shown.ns < me.ns):
@@ -328,8 +327,8 @@ def _is_second(queue: LeaseQueue, one: HandOut) -> bool:
 def _is_refused_copy(queue: LeaseQueue, call: LeaseCall, row: int) -> bool:
     for entry in range(1, call.entries() + 1):
         name = (call.client, call.given["operation"], entry)
-        refused = queue.puts[name].call is call and call.end(row + 1, entry - 1) is Outcome.REFUSED
-        if refused and any(_is_copy(queue, name, other, row, call.over_ns) for other in queue.known(row)):
+        copies = (_is_copy(queue, name, other, row, call.over_ns) for other in queue.known(row))
+        if call.end(row + 1, entry - 1) is Outcome.REFUSED and any(copies):
             return True
     return False
 
@@ -338,7 +337,7 @@ def _is_copy(queue: LeaseQueue, name: Name, other: Name, row: int, by_ns: int) -
     """Whether the message, put by `by_ns`, surely came within the window of `other`, which came before it, and of any
     that `other` may be a copy of."""
     puts = queue.puts
-    if name == other or not queue.same_id(name, other) or puts[other].end(row) is not Outcome.OK:
+    if not queue.same_id(name, other) or puts[other].end(row) is not Outcome.OK:
         return False
     return queue.is_before(other, name) and all(
         add_ns(puts[first].ns, queue.window) - queue.margin > by_ns
@@ -350,8 +349,6 @@ def _is_copy(queue: LeaseQueue, name: Name, other: Name, row: int, by_ns: int) -
 def _may_be_first(queue: LeaseQueue, first: Name, other: Name, row: int) -> bool:
     """Whether `other` is the first message, or may have been taken for a copy of it. One that was put after it has a
     later window."""
-    if first == other:
-        return True
     put = queue.puts[first]
     over = add_ns(add_ns(put.over_ns, queue.window), queue.margin)
     return put.end(row) is not Outcome.OK or over >= queue.puts[other].ns
