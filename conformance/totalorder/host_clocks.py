@@ -84,7 +84,7 @@ def adjustments(
             asked_in[pair] = begun[row.node]
             asked[row.node] += 1
         return
-    if row.packet != ADJUSTED or row.node != row.receiver or not is_node(row.sender, net) or begun[row.node] == 0:
+    if row.packet != ADJUSTED or row.node != row.receiver or not is_node(row.sender, net):
         return
     pair = row.node * net.node_count + row.sender
     if row.number != number_now[row.node] or asked_in[pair] != begun[row.node] or answered_in[pair] == begun[row.node]:

@@ -17,7 +17,7 @@ from scatterproof.conformance.checks.step import (
     check,
     violated,
 )
-from scatterproof.conformance.checks.tables import field, find, put, remove, room, used
+from scatterproof.conformance.checks.tables import field, find, is_less, put, remove, room, used
 from scatterproof.conformance.totalorder.packets import is_node, is_resent
 from scatterproof.conformance.totalorder.rows import Net, Row
 from scatterproof.conformance.totalorder.sending_checks import FIRST, place_in_scattering
@@ -29,17 +29,15 @@ DATA, BEACON = int(PacketKind.DATA), int(PacketKind.BEACON)
 
 
 @register_jitable
-def left_behind(inside: TableState, link: int, barrier: int) -> tuple[int, int]:
-    """Of the messages inside a switch that leave on the link and are strictly below the barrier: the least timestamp,
-    in ns, and the row in which it arrived, -1 for none."""
-    least, least_at = 0, -1
+def left_behind(inside: TableState, link: int, barrier: int) -> int:
+    """Of the messages inside a switch that leave on the link and are strictly below the barrier, the slot of the one
+    that arrived first; -1 for none."""
+    first = -1
     for slot in range(room(inside)):
-        if not used(inside, slot) or field(inside, slot, 2) != link:
-            continue
-        its, at = field(inside, slot, 0), field(inside, slot, 1)
-        if its < barrier and (least_at < 0 or its < least or (its == least and at < least_at)):
-            least, least_at = its, at
-    return (least, least_at)
+        leaves = used(inside, slot) and field(inside, slot, 2) == link
+        if leaves and field(inside, slot, 0) < barrier and is_less(inside, slot, first, 1):
+            first = slot
+    return first
 
 
 @check(
@@ -91,9 +89,9 @@ def beacons_never_overtake_data(row: Row, net: Net, inside: TableState, passed: 
         return SILENT
     if row.packet != BEACON or row.barrier == NO_BARRIER:
         return SILENT
-    least, least_at = left_behind(inside, row.link, row.barrier)
-    if least_at >= 0:
-        return violated(0, least, row.barrier, least_at)
+    first = left_behind(inside, row.link, row.barrier)
+    if first >= 0:
+        return violated(0, field(inside, first, 0), row.barrier, field(inside, first, 1))
     return HOLDS if passed[row.link] else SILENT
 
 
