@@ -135,7 +135,7 @@ class LeaseQueue:
         if kind == Kind.CALLED:
             call = LeaseCall(client=node, call=CALLS.get(row["call"]), row=position, ns=now, given=row)
             hand = self._hands.setdefault(node, [])
-            if call.call in (DELETE, EXTEND, GIVE_BACK) and hand:
+            if call.call in (DELETE, EXTEND, GIVE_BACK):
                 most = min(max(1, row["most"]), MOST_ENTRIES) if call.call is DELETE else 1
                 call.about = hand[: -most - 1 : -1] if row["newest"] == 1 else hand[:most]
                 if call.call is not EXTEND:
@@ -215,10 +215,9 @@ class LeaseQueue:
     # ---------------------------------------------------------------- leases
 
     def ends_from(self, name: Name, row: int) -> int:
-        """Strictly below this, in ns, the lease of its latest hand-out surely lasts; LEAST where there is none."""
+        """Strictly below this, in ns, the lease of its latest hand-out surely lasts. There must be one."""
         latest = self.latest(name, row)
-        if latest is None:
-            return LEAST
+        assert latest is not None
         found = self.least(latest.call)
         for use in self.uses(name, row):
             if use.about is not latest or use.end(row) is Outcome.REFUSED:
@@ -248,7 +247,7 @@ class LeaseQueue:
         """Whether the lease of a later hand-out surely lasted from the beginning of the call to its end."""
         name = use.about.name
         holds = self.latest(name, use.call.row)
-        if holds is None or holds is use.about or holds is not self.latest(name, use.call.over):
+        if holds is None or holds is not self.latest(name, use.call.over):
             return False
         return self.ends_from(name, use.call.over) > use.call.over_ns
 
@@ -285,7 +284,7 @@ class LeaseQueue:
     def may_be_deleted(self, name: Name, row: int) -> bool:
         uses = [use for use in self.uses(name, row) if use.call.call is DELETE]
         deletes = [use for use in uses if use.end(row) is not Outcome.REFUSED]
-        return any(use.end(row) is not Outcome.OK or self.lasted(use) or not self.is_fenced(use) for use in deletes)
+        return any(use.end(row) is not Outcome.OK or not self.is_fenced(use) for use in deletes)
 
     def deleted_ns(self, name: Name, row: int) -> int:
         """Since when it surely is deleted, in ns; MOST where it may not be."""
@@ -316,18 +315,13 @@ class LeaseQueue:
 
     def unheard(self, kind: CallName, row: int, client: int) -> list[LeaseCall]:
         """The calls of this kind that have an unknown outcome, or that other clients are in."""
-        calls = [call for call in self.calls if call.row < row]
-        last = {call.client: call for call in calls}
         return [
             call
-            for call in calls
-            if call.call is kind
-            and (call.end(row) is Outcome.UNKNOWN or (call.client != client and self._is_in(call, row, last)))
+            for call in self.calls
+            if call.row < row
+            and call.call is kind
+            and (call.end(row) is Outcome.UNKNOWN or (call.client != client and call.over >= row))
         ]
-
-    def _is_in(self, call: LeaseCall, row: int, last: dict[int, LeaseCall]) -> bool:
-        """Whether its client is in the call. last: the last call of each client."""
-        return last[call.client] is call and call.over >= row
 
     def first_aside(self, name: Name, row: int) -> HandOut | None:
         """Its first hand-out as set aside; None where there is none."""
@@ -340,8 +334,8 @@ class LeaseQueue:
         found = [MOST if first is None else first.ns]
         for at, call in self.ended.items() if not self.one_consumer else ():
             nothing = call.call is RECEIVE and call.is_nothing() and not self.unheard(RECEIVE, at, call.client)
-            tried = at < row and self.is_known(name, at) and self.tried(name, at) >= self.most_tries > 0
-            if nothing and tried and self.is_owed(name, at) and not self.held_in_group(name, at, call.ns):
+            tried = self.tried(name, at) >= self.most_tries
+            if nothing and tried and not self.held_in_group(name, at, call.ns):
                 found.append(call.over_ns)
         return min(found)
 
