@@ -1,6 +1,6 @@
 """The little traces of `conformance/traces`: each violating one breaks its clause in the marked rows, and nothing else;
-each conforming one puts its clause at stake; so does each overlooked one, which is wrong, though no check says so; each
-refused one cannot be judged. A row's extra column `breaks`, clauses by blanks, is the expectation."""
+each conforming one puts its clause at stake; so does each overlooked one, which another judge rejects; each refused one
+cannot be judged. A row's extra column `breaks`, clauses by blanks, is the expectation."""
 
 from __future__ import annotations
 
