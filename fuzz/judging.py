@@ -278,7 +278,9 @@ def by_checks(trace: Trace, at_stake: Sequence[str], only: frozenset[str] | None
         except BadInput:
             return Said(frozenset(), refused=True)
     numbers, monitor = _monitored(plugin, trace, only)
-    found = {one._replace(check=numbers[one.check]) for one in monitor.broken}
+    broken = (one._replace(check=numbers[one.check]) for one in monitor.broken)
+    # A trace that owns up to less order is not refused for it.
+    found = {one for one in broken if one.check < count or trace.header.order.includes(everything[one.check].order)}
     idle = {
         everything[at].clause
         for at, held in zip(numbers, monitor.held, strict=True)
@@ -289,8 +291,8 @@ def by_checks(trace: Trace, at_stake: Sequence[str], only: frozenset[str] | None
         idle |= else_.idle - only
     if any(one.check >= count for one in found):
         return Said(frozenset(), refused=True, found=frozenset(found))
-    broken = frozenset((_name(everything[one.check]), one.position) for one in found)
-    return Said(broken, frozenset(idle), found=frozenset(found))
+    names = frozenset((_name(everything[one.check]), one.position) for one in found)
+    return Said(names, frozenset(idle), found=frozenset(found))
 
 
 def _words(given: Known, said: Said) -> list[str]:
