@@ -274,7 +274,7 @@ def order_survives_loss(
     elif row.kind == CRASHED:
         outages[0] = 1
     elif row.kind == ARRIVED:
-        heard_ns[row.node] = row.time_ns
+        heard_ns[row.node] = max(heard_ns[row.node], row.time_ns)
     elif row.kind == DELIVERED:
         delivered[0] += 1
         outcome = in_order(row, last_timestamp, last_sender, last_at)

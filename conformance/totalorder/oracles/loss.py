@@ -129,7 +129,7 @@ def order_survives_loss(trace: Trace) -> set[int]:
 
 def _somebody_given_up(whole: Whole) -> bool:
     """Whether, where failures are handled, nothing came to some host for the time-out in the end (TO-FAIL)."""
-    end, since = whole.events[-1].time_ns, dict.fromkeys(whole.topology.hosts(), 0)
+    end, since = whole.events[-1].time_ns, [0] * len(whole.topology.nodes)
     for event in whole.arrived:
-        since[event.node] = event.time_ns
+        since[event.node] = max(since[event.node], event.time_ns)
     return any(0 < whole.failure_timeout <= end - since[host] for host in whole.topology.hosts())
