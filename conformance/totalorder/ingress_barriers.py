@@ -103,7 +103,7 @@ def loss_registers(
     if row.kind != ARRIVED:
         for at in range(net.ingress_first[row.node], net.ingress_first[row.node + 1] if row.link == ABSENT else 0):
             its = net.ingress_links[at]
-            highest_seq[its], begun[its], unseen[its] = -2, 0, 0
+            highest_seq[its], begun[its] = -2, 0
             newest_ack[its], newest_ack_at[its] = NOT_SPOKEN, row.position
             for registers in (record, gap_record, most, greatest_heard):
                 registers[its] = NO_LOSS

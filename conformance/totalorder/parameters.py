@@ -14,7 +14,7 @@ SWITCH_CODES = {"one": 0, "two": 1, "proxy": 2}
 
 _NUMBERS = (
     *("beacon_interval_ns", "retransmit_timeout_ns", "adjustment_interval_ns", "failure_timeout_ns"),
-    *("processor_delay_ns", "forwarding_delay_ns", "every_beacon", "causal"),
+    *("processor_delay_ns", "forwarding_delay_ns", "causal"),
 )
 
 # Clauses of environment D and E: they speak of acknowledgements, ack barriers and loss records.

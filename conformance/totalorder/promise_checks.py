@@ -62,8 +62,6 @@ def beacons_never_overtake_data(row: Row, net: Net, inside: TableState, passed: 
     passed: by link, whether it carries data.
     came_at: by ingress link, the row in which the last packet arrived.
     """
-    if net.node_is_host[row.node]:
-        return SILENT
     if row.kind in (CRASHED, REFUSED):
         slot = 0
         while (row.kind == REFUSED or row.link == ABSENT) and slot < room(inside):
@@ -148,10 +146,8 @@ def restart_keeps_barriers(
     highest=PerNode(0),
     highest_at=PerNode(-1),
 )
-def replies_ordered_after_delivered(row: Row, net: Net, place: int, highest: State, highest_at: State) -> Outcome:
+def replies_ordered_after_delivered(row: Row, place: int, highest: State, highest_at: State) -> Outcome:
     """A timestamp given after a delivery is strictly above what was delivered."""
-    if not net.causal:
-        return SILENT
     if row.kind == DELIVERED and (highest_at[row.node] < 0 or row.timestamp > highest[row.node]):
         highest[row.node], highest_at[row.node] = row.timestamp, row.position
     if place != FIRST or highest_at[row.node] < 0:
@@ -178,12 +174,12 @@ def replies_ordered_after_delivered(row: Row, net: Net, place: int, highest: Sta
     ack_at=PerLink(-1),
 )
 def beacons_with_new_minimum_only(
-    row: Row, net: Net, barrier_sent: State, barrier_at: State, ack_sent: State, ack_at: State
+    row: Row, barrier_sent: State, barrier_at: State, ack_sent: State, ack_at: State
 ) -> Outcome:
     """A switch that withholds beacons with nothing new sends a beacon only with a barrier, or an ack barrier, strictly
     above all that it sent on that link, or to report a loss. At stake from the second one on."""
     outcome = SILENT
-    if row.packet == BEACON and not net.every_beacon:
+    if row.packet == BEACON:
         if row.barrier > barrier_sent[row.link] or row.ack_barrier > ack_sent[row.link] or row.loss_record > NO_LOSS:
             outcome = HOLDS if barrier_at[row.link] >= 0 or ack_at[row.link] >= 0 else SILENT
         elif row.barrier != NO_BARRIER:
@@ -204,9 +200,9 @@ def beacons_with_new_minimum_only(
     order=Order.NODE,
     ways=("node {node} sent a data message of timestamp {expected} with barrier {found}; the next node fills it in",),
 )
-def first_switch_fills_barrier(row: Row, net: Net) -> Outcome:
+def first_switch_fills_barrier(row: Row) -> Outcome:
     """A host leaves the barrier of a first transmission empty. That its first switch then takes the timestamp for it is
     TO-BAR-MIN's to judge."""
-    if not net.fill_barrier or row.packet != DATA or is_resent(row.flags):
+    if row.packet != DATA or is_resent(row.flags):
         return SILENT
     return HOLDS if row.barrier == NO_BARRIER else violated(0, row.timestamp, row.barrier, -1)

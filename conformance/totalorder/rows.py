@@ -55,7 +55,6 @@ class Net(NamedTuple):
     beacon_interval_ns: int
     adjustment_interval_ns: int
     failure_timeout_ns: int
-    every_beacon: int
     causal: int
 
 

@@ -225,7 +225,7 @@ def host_barrier_is_its_promise(
             outcome = violated(0, row.timestamp, row.barrier, -1)
         elif place != FURTHER and row.timestamp < promised:
             outcome = violated(1, promised, row.timestamp, promised_at)
-        elif row.barrier != NO_BARRIER or promised != NO_BARRIER:
+        elif row.barrier != NO_BARRIER:
             outcome = HOLDS
         if row.timestamp > last[row.node]:
             last[row.node], last_at[row.node] = row.timestamp, row.position

@@ -105,7 +105,7 @@ def _reaches(whole: Whole, node: int, host: int) -> bool:
 def _said(whole: Whole, event: Event) -> list[int]:
     """What the event's host promised earlier, in ns: its barriers, and its ack barriers plus 1."""
     earlier = [other for other in before(whole.sent, event.position) if other.node == event.node]
-    above = [min(other.ack_barrier + 1, GREATEST) for other in earlier if other.ack_barrier >= 0]
+    above = [min(other.ack_barrier + 1, GREATEST) for other in earlier]
     return [0, *(other.barrier for other in earlier), *above]
 
 
@@ -169,7 +169,7 @@ def adjustment_keeps_promises(trace: Trace) -> set[int]:
     for messages in whole.scatterings:
         first, _ = messages[0]
         above = [min(timestamp + 1, GREATEST) for timestamp in _given(whole, first)]
-        if first.timestamp < max([0, *above, *_said(whole, first)]):
+        if first.timestamp < max([*above, *_said(whole, first)]):
             broken.add(first.position)
     for event in whole.sent:
         beacon = whole.is_host(event.node) and not event.is_data and event.barrier != NO_BARRIER

@@ -32,11 +32,11 @@ def timestamps_rise(trace: Trace) -> set[int]:
         ]
         sent = [event for event in before(whole.sent, given.position) if event.node == given.node]
         promised = [event.barrier for event in barriers(sent)]
-        promised += [event.ack_barrier + 1 for event in sent if event.ack_barrier >= 0]
+        promised += [event.ack_barrier + 1 for event in sent]
         rises = given.timestamp > max([ABSENT, *earlier])
         # What a host adds to its clock is not known here.
         clocks_count = not whole.is_on("adjustment_interval_ns")
-        keeps_up = not clocks_count or submission.clock_ns < 0 or given.timestamp >= submission.clock_ns
+        keeps_up = not clocks_count or given.timestamp >= submission.clock_ns
         # The clock, the last timestamp plus 1, and the promises: one of them must ask for this timestamp.
         asked_for = [given.clock_ns, *promised, *([max(earlier) + 1] if earlier else [])]
         ahead = given.clock_ns >= 0 and given.timestamp > max(asked_for)
@@ -69,7 +69,7 @@ def is_current(whole: Whole, event: Event, earlier: list[Event]) -> bool:
     """Whether the event's barrier is what its host can promise by its clock and by what it sent."""
     timestamps = [other.timestamp for other in earlier if other.is_data]
     said = [NOT_SPOKEN, *timestamps, *(other.barrier for other in earlier)]
-    said += [min(other.ack_barrier + 1, GREATEST) for other in earlier if other.ack_barrier >= 0]
+    said += [min(other.ack_barrier + 1, GREATEST) for other in earlier]
     if event.clock_ns < 0 or whole.is_on("adjustment_interval_ns"):
         return event.barrier >= max(said)
     return event.barrier == max([event.clock_ns, *said])
@@ -80,7 +80,7 @@ def _switch_barriers(whole: Whole) -> list[tuple[Event, int, int]]:
     found: list[tuple[Event, int, int]] = []
     for event in barriers(whole.sent):
         reaching = whole.routes.reaching[event.link]
-        if not whole.is_host(event.node) and reaching:
+        if reaching:  # none reaches the links of hosts
             minimum = min(whole.newest(link, event.position) for link in reaching)
             least = min(whole.newest(link, event.position) for link in whole.ingress(event.node))
             found.append((event, minimum, least))
@@ -105,17 +105,13 @@ def _counts_what_cannot_be_given_up(whole: Whole, event: Event) -> bool:
 
 def only_reaching_links_count(trace: Trace) -> set[int]:
     whole = look(trace)
-    sent = _switch_barriers(whole)
-    if whole.failure_timeout:
-        sent = [
-            (
-                event,
-                min(whole.low(link, event, whole.newest) for link in whole.routes.reaching[event.link]),
-                min(whole.low(link, event, whole.newest) for link in whole.ingress(event.node)),
-            )
-            for event, _, _ in sent
-        ]
-    return {event.position for event, minimum, least in sent if least <= event.barrier < minimum}
+    broken: set[int] = set()
+    for event, _, _ in _switch_barriers(whole):
+        minimum = min(whole.low(link, event, whole.newest) for link in whole.routes.reaching[event.link])
+        least = min(whole.low(link, event, whole.newest) for link in whole.ingress(event.node))
+        if least <= event.barrier < minimum:
+            broken.add(event.position)
+    return broken
 
 
 def barrier_promise_holds(trace: Trace) -> set[int]:
@@ -185,7 +181,6 @@ def delivered_once_as_sent(trace: Trace) -> set[int]:
         genuine = (
             delivery.node == delivery.receiver
             and submission is not None
-            and submission.position < delivery.position
             and submission.digest == delivery.digest
             and sending is not None
             and sending.position < delivery.position
@@ -215,8 +210,7 @@ def arrived_is_delivered(trace: Trace) -> set[int]:
     out = _still_out(whole)
     if without_beacons or out or whole.failure_timeout:
         kept = [event for event in kept if _must_be_delivered(whole, event)]
-    if whole.failure_timeout:
-        kept = [event for event in kept if not (whole.fell_silent(event.node) or _is_discarded(whole, event))]
+    kept = [event for event in kept if not (whole.fell_silent(event.node) or _is_discarded(whole, event))]
     began = {switch: whole.began(switch, len(whole.events)) for switch in whole.topology.switches()}
     # Messages to a host that crashed are sent again for ever; the last ones may be in a switch that may be late.
     for_ever = whole.failure_timeout or (whole.late and out)
@@ -284,8 +278,6 @@ def _must_be_delivered(whole: Whole, event: Event) -> bool:
 
 def barriers_on_data_only(trace: Trace) -> set[int]:
     whole = look(trace)
-    if whole.environment != "A":
-        return set()
     return positions(event for event in whole.sent if event.is_beacon or _lacks_barrier(whole, event))
 
 
@@ -296,16 +288,12 @@ def _lacks_barrier(whole: Whole, event: Event) -> bool:
 
 def barriers_on_beacons_only(trace: Trace) -> set[int]:
     whole = look(trace)
-    if whole.environment != "B":
-        return set()
     with_barrier = positions(event for event in whole.sent if event.is_data and event.barrier != NO_BARRIER)
     return with_barrier | positions(event for event in whole.sent if event.is_beacon and event.barrier == NO_BARRIER)
 
 
 def beacons_only_when_idle(trace: Trace) -> set[int]:
     whole = look(trace)
-    if whole.environment != "C":
-        return set()
     return hasty_beacons(whole) | positions(event for event in whole.sent if _lacks_barrier(whole, event))
 
 

@@ -21,7 +21,7 @@ def _misshapen(whole: Whole) -> set[int]:
     for event in whole.sent:
         allowed = [data] if event.is_data else environment.beacons if event.is_beacon else [(False, False)]
         left_to_switch = whole.is_on("fill_barrier") and whole.is_host(event.node) and not event.resent
-        if event.is_data and left_to_switch and environment.data_carry_barriers:
+        if event.is_data and left_to_switch:
             allowed = [data, (False, data[1])]
         if event.is_data and whole.began(event.node, event.position) >= 0:
             allowed = [*allowed, (data[0], False), (False, data[1]), (False, False)]

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from scatterproof.conformance.oracles.whole import before
 from scatterproof.conformance.totalorder.oracles.whole import Event, Whole, look
-from scatterproof.spec.topology import NO_LINK
 from scatterproof.spec.totalorder.messages import NO_BARRIER
 from scatterproof.spec.trace import Kind, Trace
 
@@ -28,7 +27,6 @@ def _inside(whole: Whole, event: Event) -> list[Event]:
         for other in before(whole.arrived, event.position)
         if other.node == event.node and other.is_data and not other.resent
         if 0 <= other.receiver < len(whole.topology.nodes)
-        if whole.routes.next_link[event.node][other.receiver] != NO_LINK
     ]
     for message in arrivals:
         if whole.routes.next_link[event.node][message.receiver] != event.link:

@@ -20,6 +20,7 @@ DIFFERENCES = Differences(
         "TO-ACK-INIT.timestamp-at-the-ack-barrier": Otherwise(position=0, why=_UNRECORDED),
         "TO-ACK-MEAN.sent-after-its-ack-barrier": Otherwise(position=0, why=_UNRECORDED),
         "TO-ACK-MEAN.sent-after-the-higher-of-two": Otherwise(position=0, why=_UNRECORDED),
+        "TO-ACK-MIN.minimum-of-before-the-restart": Otherwise(judgement=Judgement.ACCEPTED, why=_ANEW),
         "TO-BAR-HOST.said-to-be-sent-again": Otherwise(
             position=2, why="TLC refuses the same row because nothing is sent again without loss, and names no clause"
         ),
