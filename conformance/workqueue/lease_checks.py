@@ -30,8 +30,6 @@ from scatterproof.conformance.workqueue.lease_records import (
     DELETED_NS,
     DENIED,
     ENTRY,
-    EXTEND,
-    GIVE_BACK,
     GOT,
     GRANT,
     HAD_AT,
@@ -242,7 +240,7 @@ def ended_lease_is_fenced(row: LeaseRow, promise: Promise, book: Leases) -> Outc
             return violated(1, field(messages, one, DELETED_NS), row.number, field(messages, one, HAND_AT))
         same = field(messages, one, RECEIPT) == row.receipt
         return violated(2, row.receipt, row.number, field(messages, one, HAND_AT)) if same else HOLDS
-    if call not in (DELETE, EXTEND, GIVE_BACK) or row.outcome == UNKNOWN:
+    if row.outcome == UNKNOWN:
         return SILENT
     return refused_for_nothing(own, row, promise, book)
 

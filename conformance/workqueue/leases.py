@@ -179,7 +179,7 @@ def learn_returned(
     """Learn from a return. done: see `is_done`."""
     users = book.users
     own = find(users, (node,))
-    if own < 0 or field(users, own, IN_CALL) == 0:
+    if own < 0:
         return
     call, uses = field(users, own, IN_CALL), field(users, own, USES)
     if call == PUT:

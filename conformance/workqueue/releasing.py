@@ -12,7 +12,6 @@ from scatterproof.conformance.workqueue.records import (
     BY_BOOT,
     BY_CLEANING,
     CALLED_NS,
-    CHANGED_NS,
     CLEAN,
     CLOSE,
     CLOSE_ASKED,
@@ -49,11 +48,12 @@ from scatterproof.conformance.workqueue.records import (
 
 @register_jitable
 def note_change(correlation: int, time_ns: int, loose: int, correlations: TableState) -> None:
+    """Note that the groups of a correlation stand otherwise since this time, in ns. loose: how many of its open_group
+    calls end unknown: where one does nothing is sure, whatever the time. Calls return in the order of their times."""
     slot = find(correlations, (correlation,))
     before = field(correlations, slot, LOOSE_OPENS) if slot >= 0 else 0
-    since = field(correlations, slot, CHANGED_NS) if slot >= 0 else NEVER
     marked = field(correlations, slot, MARKED_NS) if slot >= 0 else NEVER
-    put(correlations, (correlation,), (max(since, time_ns), before + loose, marked))
+    put(correlations, (correlation,), (time_ns, before + loose, marked))
 
 
 @register_jitable

@@ -111,14 +111,11 @@ class Boxes:
             self.returned[position] = box
         if box.outcome is not Outcome.OK:
             return
-        if box.call is CallName.OPEN_GROUP:
+        if box.call in (CallName.OPEN_GROUP, CallName.NEXT_GROUP):
             self._hands[box.client] = Hand(told["group"], told["token"])
-        elif box.call is CallName.NEXT_GROUP:
-            none = told["group"] < 1
-            self._hands[box.client] = Hand() if none else Hand(told["group"], told["token"])
         elif box.call is CallName.READ_MESSAGE:
             hand = self._hands[box.client]
-            hand.reading = max(0, told["message"])
+            hand.reading = told["message"]
             hand.left = told["message"] if box.hand == box.group else hand.left
 
     def _crash(self, position: int, columns: dict[str, int]) -> None:

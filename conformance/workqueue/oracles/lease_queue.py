@@ -206,10 +206,10 @@ class LeaseQueue:
         return next(reversed(self.of(name, row)), None)
 
     def uses(self, name: Name, row: int) -> Iterator[Use]:
-        """The calls about it before this row that were made when it was known."""
+        """The calls before this row about what was handed out of it when it was known."""
         for call in self.calls:
             for entry, about in enumerate(call.about if call.row < row else ()):
-                if about.name == name and self.is_known(name, call.row):
+                if about.name == name and self.is_known(name, about.row):
                     yield Use(call=call, entry=entry, about=about)
 
     # ---------------------------------------------------------------- leases
@@ -247,7 +247,7 @@ class LeaseQueue:
         """Whether the lease of a later hand-out surely lasted from the beginning of the call to its end."""
         name = use.about.name
         holds = self.latest(name, use.call.row)
-        if holds is None or holds is not self.latest(name, use.call.over):
+        if holds is not self.latest(name, use.call.over):
             return False
         return self.ends_from(name, use.call.over) > use.call.over_ns
 
@@ -357,7 +357,7 @@ class LeaseQueue:
 
     def _may_be_held(self, name: Name, row: int, since: int) -> list[Name]:
         group = [other for other in self.known(row) if self.group(other) == self.group(name)]
-        return [other for other in group if self.of(other, row) and self.ends_by(other, row) >= since]
+        return [other for other in group if self.ends_by(other, row) >= since]
 
 
 def _at(pair: tuple[int, object]) -> int:

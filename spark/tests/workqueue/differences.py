@@ -12,6 +12,7 @@ DIFFERENCES = Differences(
     otherwise={
         "Q-AS-PUT.handed-out-and-then-refused": Otherwise(position=2, why=_REFUSED),
         "Q-AS-PUT.refused-and-handed-out-again": Otherwise(position=2, why=_REFUSED),
+        "Q-AS-PUT.set-aside-in-another-order": Otherwise(position=8, why=_REFUSED),
         "Q-CALL-ONCE.set-aside-and-read-when-it-is-gone": Otherwise(
             position=11, why="row 11 finishes a group with a message in it, which checks take to be perhaps set aside"
         ),
