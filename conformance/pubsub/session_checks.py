@@ -225,18 +225,13 @@ def _is_over(node: int, one: int, known: Known) -> bool:
 
 @register_jitable
 def _waits(node: int, one: int, known: Known) -> bool:
-    """Whether the client surely must still get the message on this connection."""
-    before = find(
-        known.deliveries, (node, field(known.messages, one, OF_SENDER), field(known.messages, one, OF_NUMBER))
-    )
+    """Whether the client surely must still get the message, which is not over, on this connection."""
+    deliveries = known.deliveries
+    before = find(deliveries, (node, field(known.messages, one, OF_SENDER), field(known.messages, one, OF_NUMBER)))
     if before < 0:
         return True
-    if most_copies(node, one, known) > 1:
-        return False
-    unacknowledged = (
-        field(known.deliveries, before, ACKNOWLEDGED) == 0 and field(known.deliveries, before, LEVEL_GOT) == 1
-    )
-    return unacknowledged and field(known.deliveries, before, LAST_CONNECTION) < connection_of(known.clients, node)
+    came = field(deliveries, before, LAST_CONNECTION) == connection_of(known.clients, node)
+    return not came and most_copies(node, one, known) <= 1
 
 
 @register_jitable
