@@ -57,6 +57,15 @@ def test_what_pip_has_is_installed_and_what_cannot_be_is_told(monkeypatch: pytes
     assert told == [f"{sys.executable} -m pip install {' '.join(needs.pypi)}", "pigeon 2.0"]
 
 
+def test_npm_may_be_a_program_of_this_environment(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    npm = tmp_path / "npm"
+    npm.write_text('#!/bin/sh\necho \'["1.10.0", "1.9.0", "2.0.0-beta"]\'\n')
+    npm.chmod(0o755)
+    monkeypatch.setattr(sys, "executable", str(tmp_path / "python"))
+    monkeypatch.setenv("PATH", str(tmp_path / "nowhere"))
+    assert Package(Client.NPM, "pigeon", "pigeon").versions() == ["1.9.0", "1.10.0"]
+
+
 def test_of_a_record_both_sides_are_installed_that_are_not_here(
     monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:
