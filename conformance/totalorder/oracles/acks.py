@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from scatterproof.conformance.oracles.whole import before
 from scatterproof.conformance.totalorder.oracles.adjustment import adjusted, adjustment
-from scatterproof.conformance.totalorder.oracles.loss import from_switches, least_ack
+from scatterproof.conformance.totalorder.oracles.loss import least_ack
 from scatterproof.conformance.totalorder.oracles.resending import outstanding
-from scatterproof.conformance.totalorder.oracles.whole import Event, Whole, look
+from scatterproof.conformance.totalorder.oracles.whole import Event, Whole, from_switches, look
 from scatterproof.spec.totalorder.messages import ANSWER, NO_BARRIER, PacketKind
 from scatterproof.spec.trace import Trace
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from scatterproof.conformance.oracles.whole import before, positions
-from scatterproof.conformance.totalorder.oracles.whole import GREATEST, Event, Whole, barriers, look
+from scatterproof.conformance.totalorder.oracles.whole import GREATEST, Event, Whole, barriers, from_switches, look
 from scatterproof.spec.totalorder.messages import NO_BARRIER, NOT_SPOKEN, Environment, PacketKind
 from scatterproof.spec.trace import ABSENT, Kind, Trace
 
@@ -75,41 +75,29 @@ def is_current(whole: Whole, event: Event, earlier: list[Event]) -> bool:
     return event.barrier == max([event.clock_ns, *said])
 
 
-def _switch_barriers(whole: Whole) -> list[tuple[Event, int, int]]:
-    """Every barrier that a switch sends, with the minimum over the links that reach it and over all its links."""
-    found: list[tuple[Event, int, int]] = []
-    for event in barriers(whole.sent):
-        reaching = whole.routes.reaching[event.link]
-        if reaching:  # none reaches the links of hosts
-            minimum = min(whole.newest(link, event.position) for link in reaching)
-            least = min(whole.newest(link, event.position) for link in whole.ingress(event.node))
-            found.append((event, minimum, least))
-    return found
-
-
 def switch_barrier_is_minimum(trace: Trace) -> set[int]:
     whole = look(trace)
-    sent = _switch_barriers(whole)
-    if whole.failure_timeout:
-        return {event.position for event, _, _ in sent if _counts_what_cannot_be_given_up(whole, event)}
-    if whole.late:
-        return {event.position for event, minimum, _ in sent if event.barrier > minimum}
-    return {event.position for event, minimum, least in sent if not least <= event.barrier <= minimum}
+    may_be_low = whole.late and not whole.failure_timeout
+    return {
+        event.position
+        for event in barriers(from_switches(whole))
+        if any(event.barrier > whole.newest(link, event.position) for link in whole.live(event))
+        or (event.barrier < _least(whole, event) and not may_be_low)
+    }
 
 
-def _counts_what_cannot_be_given_up(whole: Whole, event: Event) -> bool:
-    """Whether a barrier is above that of a link that counts, or below all barriers that can hold it down."""
-    above = any(event.barrier > whole.newest(link, event.position) for link in whole.live(event))
-    return above or event.barrier < min(whole.low(link, event, whole.newest) for link in whole.ingress(event.node))
+def _least(whole: Whole, event: Event) -> int:
+    """The least barrier, in ns, of all ingress links of the event's switch. Of one that may have been given up: what it
+    was then."""
+    return min(whole.low(link, event, whole.newest) for link in whole.ingress(event.node))
 
 
 def only_reaching_links_count(trace: Trace) -> set[int]:
     whole = look(trace)
     broken: set[int] = set()
-    for event, _, _ in _switch_barriers(whole):
+    for event in barriers(from_switches(whole)):
         minimum = min(whole.low(link, event, whole.newest) for link in whole.routes.reaching[event.link])
-        least = min(whole.low(link, event, whole.newest) for link in whole.ingress(event.node))
-        if least <= event.barrier < minimum:
+        if _least(whole, event) <= event.barrier < minimum:
             broken.add(event.position)
     return broken
 

@@ -5,14 +5,9 @@ from __future__ import annotations
 from collections.abc import Callable
 
 from scatterproof.conformance.oracles.whole import before, positions
-from scatterproof.conformance.totalorder.oracles.whole import Event, Whole, look
+from scatterproof.conformance.totalorder.oracles.whole import Event, Whole, from_switches, look
 from scatterproof.spec.totalorder.messages import NO_LOSS, NOT_SPOKEN, Environment
 from scatterproof.spec.trace import Kind, Trace
-
-
-def from_switches(whole: Whole) -> list[Event]:
-    """The packets that switches send on links that some ingress link reaches; none reaches those of hosts."""
-    return [event for event in whole.sent if whole.routes.reaching[event.link]]
 
 
 def least_ack(whole: Whole, event: Event) -> int:

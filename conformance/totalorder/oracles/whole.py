@@ -236,4 +236,9 @@ def barriers(events: Iterable[Event]) -> list[Event]:
     return [event for event in events if event.barrier != NO_BARRIER]
 
 
+def from_switches(whole: Whole) -> list[Event]:
+    """The packets that switches send on links that some ingress link reaches; none reaches those of hosts."""
+    return [event for event in whole.sent if whole.routes.reaching[event.link]]
+
+
 look = once_a_trace(Whole)
