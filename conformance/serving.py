@@ -18,7 +18,7 @@ LOOPBACK, ELSEWHERE, START_S = "127.0.0.1", "127.0.0.2", 60.0
 
 def program(name: str) -> str | None:
     """The path of a program: on PATH, or beside this interpreter."""
-    beside = Path(sys.executable).with_name(name)
+    beside = Path(sys.executable).parent / name
     return shutil.which(name) or (str(beside) if beside.is_file() else None)
 
 

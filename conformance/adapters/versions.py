@@ -89,7 +89,7 @@ def asked(words: list[str]) -> str:
     """What pip or npm says to this command. CannotRun where it fails."""
     try:
         # npm may be a program of this environment, which need not be on PATH.
-        known = program(Client.NPM.value) if words[0] == Client.NPM else None
+        known = program(Client.NPM) if words[0] == Client.NPM else None
         done = subprocess.run(
             [known or words[0], *words[1:]], capture_output=True, text=True, check=False, timeout=INSTALL_S
         )
