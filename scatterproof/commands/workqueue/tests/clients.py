@@ -17,7 +17,7 @@ from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 from random import Random
-from typing import Any
+from typing import Any, TypeVar
 
 import psycopg
 
@@ -33,6 +33,7 @@ from scatterproof.spec.schedule import Call
 from scatterproof.spec.trace import ABSENT, Kind
 from scatterproof.spec.workqueue.messages import CallName
 
+T = TypeVar("T")
 LIMIT_S = 60.0
 CORRELATIONS, MOST_MESSAGES, MOST_WAITING = 4, 3, 12
 BODY = 1_000  # bytes
@@ -132,13 +133,17 @@ class Client:
         raise Refused(f"{name}") if outcome is Outcome.REFUSED else Lost(f"{name}")
 
     def wait(self, meanwhile: Callable[[], None] = lambda: None) -> None:
-        """Until the store answers; nothing is journaled: what fails meanwhile need not weaken what is judged."""
+        """Until the store answers."""
+        self.answer(self.access.now_ns, meanwhile)
+
+    def answer(self, ask: Callable[[], T], meanwhile: Callable[[], None] = lambda: None) -> T:
+        """What the store answers as soon as it does. Nothing is journaled: what fails meanwhile need not weaken what is
+        judged."""
         until = time.monotonic() + LIMIT_S
         while True:
             meanwhile()
             try:
-                self.access.now_ns()
-                return
+                return ask()
             except CannotRun:
                 if time.monotonic() > until:
                     raise

@@ -236,9 +236,9 @@ class Round:
 
     def _drain(self) -> None:
         """Process all that is left. What a killed client asked for last may be done after it is gone, so that locks are
-        released more than once."""
+        released more than once; and a server that recovers may end a connection after it has answered on it."""
         until = time.monotonic() + QUIET_S
-        while self._client.access.contents().messages and time.monotonic() < until:
+        while self._client.answer(self._client.access.contents).messages and time.monotonic() < until:
             Event().wait(0.01)
             self._client.insist(CallName.CLEAN, senders_before=ALL, receivers_before=ALL)
             while (taken := self._client.insist(CallName.NEXT_GROUP, server=9))["group"]:
